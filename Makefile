@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The build of cuvet: one file, no recursion into folders. `make help` lists the targets.
+#
+# Two profiles live side by side, so that neither rebuilds the other:
+#   release   build/{obj,libcuvet.a,cuvet,unit}        what is shipped
+#   asan      build/asan/{obj,libcuvet.a,cuvet,unit}   AddressSanitizer + UBSan, no recovery
+# Shared by both: build/gen (generated sources), build/man, build/standin (stand-ins for the
+# driver's libraries), build/asan/fuzz (fuzz targets that replay their corpus).
+#
+# Variables for the user: CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS (they come last and win), PREFIX,
+# DESTDIR, V=1 (show commands), WERROR=1 (warnings are errors), T=PATTERN (test what matches),
+# ARGS="..." (arguments of `make run`), FUZZ_SECONDS=N (for each target of `make fuzz`).
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+comma := ,
+MAKEFLAGS += --no-builtin-rules
+export LC_ALL := C
+
+VERSION := $(shell cat VERSION)
+CFLAGS ?= -O2 -g
+AR ?= ar
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/cuvet
+FUZZ_SECONDS ?= 30
+ARGS ?= check
+
+ifeq ($(V),1)
+Q :=
+QUIET = @:
+else
+Q := @
+QUIET = @printf '  %-8s %s\n'
+endif
+
+# ---------------------------------------------------------------------------------------------
+# Compiler flags. No flag is assumed: each one outside the base set is asked for with cc-option.
+
+cc-option = $(shell $(CC) -Werror $(1) -c -x c /dev/null -o /dev/null >/dev/null 2>&1 && echo '$(1)')
+ld-option = $(shell echo 'int main(void){return 0;}' | \
+	$(CC) -Werror $(1) -x c - -o /dev/null >/dev/null 2>&1 && echo '$(1)')
+
+# Goals that need no compiler do not pay for asking it.
+NO_CC_GOALS := help clean run test bench deps uninstall update-golden fuzz lint check
+ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NO_CC_GOALS),$(MAKECMDGOALS)),all),)
+
+# Compilers whose warnings are known; with others a new warning must not break `make test`.
+CC_KNOWN := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | awk ' \
+	$$2 == "__clang_major__" { c = $$3 } $$2 == "__GNUC__" { g = $$3 } \
+	END { if (c ? c >= 12 && c <= 20 : g >= 9 && g <= 15) print "yes" }')
+
+WARNINGS := -Wall -Wextra $(foreach w,-Wshadow -Wundef -Wvla -Wformat=2 -Wstrict-prototypes \
+	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wcast-qual \
+	-Wnull-dereference -Wimplicit-fallthrough -Wconversion -Wno-sign-conversion \
+	-Wno-missing-field-initializers,$(call cc-option,$(w)))
+
+HARDENING := $(foreach f,-fstack-protector-strong -fstack-clash-protection -fcf-protection \
+	-ftrivial-auto-var-init=zero -fstrict-flex-arrays=3,$(call cc-option,$(f)))
+# Fortified calls need optimisation, and a packager may bring a level of his own.
+ifneq ($(filter -O1 -O2 -O3 -Os -Oz,$(CFLAGS)),)
+ifeq ($(findstring _FORTIFY_SOURCE,$(CFLAGS) $(CPPFLAGS)),)
+FORTIFY := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+endif
+endif
+HARDENING_LD := -pie $(foreach f,-Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now \
+	-Wl$(comma)-z$(comma)noexecstack -Wl$(comma)--as-needed -Wl$(comma)-O1,$(call ld-option,$(f)))
+NO_MAYBE := $(call cc-option,-Wno-maybe-uninitialized)
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+# One line a library: the archive when the linker has one, so that the binary travels, else the
+# shared object. Never add libcurl here: a DT_NEEDED libcurl costs every start some 10 ms, and
+# start-up has to be instant; what needs the network is to be loaded when it is asked for
+# (scripts/check-needed.sh holds the list of what the program may need at start).
+LIBRARIES := cjson
+
+lib = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)),-l:lib$(1).a,-l$(1))
+LIBS := $(foreach l,$(LIBRARIES),$(call lib,$(l))) -ldl
+endif
+
+BASE_FLAGS = -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DCUVET_VERSION='"$(VERSION)"' \
+	-Isrc -Ibuild/gen -fPIE -fno-common -fno-strict-aliasing -fvisibility=hidden $(WARNINGS)
+CFLAGS_release = $(BASE_FLAGS) $(HARDENING) $(FORTIFY) $(if $(WERROR),-Werror) $(CPPFLAGS) $(CFLAGS)
+# The sanitizers' own code misleads two of the warnings; the release build keeps them.
+CFLAGS_asan = $(BASE_FLAGS) -Wno-null-dereference $(NO_MAYBE) $(SANITIZE) \
+	$(if $(WERROR)$(CC_KNOWN),-Werror) $(CPPFLAGS) -O1 -g
+
+# cmocka's macros cast as they like.
+TEST_FLAGS = -Itests -Itests/unit -Wno-conversion -Wno-missing-prototypes -Wno-cast-qual \
+	-Wno-null-dereference
+
+BUILD_release := build
+BUILD_asan := build/asan
+
+# ---------------------------------------------------------------------------------------------
+# Sources are found, not listed: a new file is built by being there.
+
+SOURCES := $(sort $(wildcard src/*/*.c src/*/*/*.c))
+UNIT_SOURCES := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_HELPERS := $(filter-out $(UNIT_SOURCES),$(sort $(wildcard tests/unit/*.c)))
+UNITS := $(UNIT_SOURCES:tests/unit/%.c=%)
+FUZZERS := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+STANDINS := $(patsubst tests/standin/%.c,build/standin/%.so,$(sort $(wildcard tests/standin/*.c)))
+MAN_PAGES := $(patsubst docs/man/%.scd,build/man/%,$(sort $(wildcard docs/man/*.scd)))
+TABLES := $(sort $(wildcard data/compat/*.json data/compat/*/*.json))
+OBJECTS := $(SOURCES:src/%.c=%.o) gen/compat_data.o gen/compat_table.o
+
+all: build/cuvet man completions
+.PHONY: all
+
+# ---------------------------------------------------------------------------------------------
+# Embedded tables. Every data/compat/**/*.json becomes a row of embedded_table[], sorted by name
+# (bytewise); the name is the path below data/compat without ".json" ("gpu", "framework/torch").
+#   build/gen/compat_data.h    struct embedded_table, the table's declaration, its length
+#   build/gen/compat_table.c   the rows
+#   build/gen/compat_data.S    the bytes by .incbin, one pair of symbols a file: embedded_<n>_start
+#                              and embedded_<n>_end; a zero byte that is not counted follows each
+# Only make, sh, sed and awk take part. A new or removed file changes build/gen/tables.list and
+# with it all three; changed contents only assemble anew.
+
+GEN_HEADERS := build/gen/compat_data.h
+
+build/gen/tables.list: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(TABLES) | sed -e '/^$$/d' >$@.new
+	@cmp -s $@.new $@ && rm -f $@.new || mv -f $@.new $@
+
+build/gen/compat_data.h: Makefile
+	@mkdir -p $(@D)
+	$(QUIET) GEN $@
+	$(Q)printf '%s\n' \
+		'/* Generated by the Makefile: the tables of data/compat, embedded. Do not edit. */' \
+		'#ifndef CUVET_COMPAT_DATA_H' '#define CUVET_COMPAT_DATA_H' '' \
+		'#include <stddef.h>' '' \
+		'/* One file: its name below data/compat without ".json", and its bytes [start, end). */' \
+		'struct embedded_table {' '	const char *name;' '	const unsigned char *start;' \
+		'	const unsigned char *end;' '};' '' \
+		'/* Sorted by name (strcmp order); embedded_table_count rows. */' \
+		'extern const struct embedded_table embedded_table[];' \
+		'extern const size_t embedded_table_count;' '' '#endif' >$@
+
+build/gen/compat_table.c: build/gen/tables.list Makefile
+	$(QUIET) GEN $@
+	$(Q)sed -e 's,^data/compat/,,' -e 's,\.json$$,,' $< | sort | awk ' \
+		BEGIN { print "/* Generated by the Makefile. Do not edit. */"; \
+			print "#include \"compat_data.h\"\n" } \
+		{ name[++n] = $$0; id = $$0; gsub(/[^A-Za-z0-9]/, "_", id); sym[n] = "embedded_" id; \
+			print "extern const unsigned char " sym[n] "_start[], " sym[n] "_end[];" } \
+		END { print "\nconst struct embedded_table embedded_table[] = {"; \
+			for (i = 1; i <= n; i++) \
+				printf "\t{ .name = \"%s\", .start = %s_start, .end = %s_end },\n", \
+					name[i], sym[i], sym[i]; \
+			print "};\nconst size_t embedded_table_count = " (n + 0) ";" }' >$@
+
+build/gen/compat_data.S: build/gen/tables.list Makefile
+	$(QUIET) GEN $@
+	$(Q)awk 'BEGIN { print "/* Generated by the Makefile. Do not edit. */\n\t.section .rodata" } \
+		{ id = $$0; sub(/^data\/compat\//, "", id); sub(/\.json$$/, "", id); \
+			gsub(/[^A-Za-z0-9]/, "_", id); s = "embedded_" id; \
+			print "\t.balign 16\n\t.globl " s "_start, " s "_end"; \
+			print "\t.hidden " s "_start, " s "_end"; \
+			print s "_start:\n\t.incbin \"" $$0 "\"\n" s "_end:\n\t.byte 0" } \
+		END { print "\t.section .note.GNU-stack,\"\",%progbits" }' $< >$@
+
+# ---------------------------------------------------------------------------------------------
+# Rules of a profile: $(1) its name, $(2) its folder.
+
+# A stamp whose contents are the flags: what depends on it is rebuilt when they change.
+define stamp
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(1))' >$@.new
+	@cmp -s $@.new $@ && rm -f $@.new || mv -f $@.new $@
+endef
+
+define profile
+$(2)/.cflags: FORCE
+	$$(call stamp,$(CC) $$(CFLAGS_$(1)))
+$(2)/.ldflags: FORCE
+	$$(call stamp,$(CC) $$(LDFLAGS_$(1)) $$(LIBS) $$(LDLIBS))
+$(2)/.objects: FORCE
+	$$(call stamp,$$(OBJECTS))
+
+$(2)/obj/%.o: src/%.c $(2)/.cflags | $(GEN_HEADERS)
+	@mkdir -p $$(@D)
+	$$(QUIET) CC $$@
+	$$(Q)$$(CC) $$(CFLAGS_$(1)) -MMD -MP -c $$< -o $$@
+$(2)/obj/gen/%.o: build/gen/%.c $(2)/.cflags | $(GEN_HEADERS)
+	@mkdir -p $$(@D)
+	$$(QUIET) CC $$@
+	$$(Q)$$(CC) $$(CFLAGS_$(1)) -MMD -MP -c $$< -o $$@
+$(2)/obj/gen/compat_data.o: build/gen/compat_data.S $(TABLES) $(2)/.cflags
+	@mkdir -p $$(@D)
+	$$(QUIET) AS $$@
+	$$(Q)$$(CC) -c $$< -o $$@
+
+$(2)/libcuvet.a: $(addprefix $(2)/obj/,$(OBJECTS)) $(2)/.objects
+	$$(QUIET) AR $$@
+	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(addprefix $(2)/obj/,$(OBJECTS))
+$(2)/cuvet: $(2)/obj/main.o $(2)/libcuvet.a $(2)/.ldflags
+	$$(QUIET) LD $$@
+	$$(Q)$$(CC) $$(CFLAGS_$(1)) $$(LDFLAGS_$(1)) -o $$@ $$< $(2)/libcuvet.a $$(LIBS) $$(LDLIBS)
+
+# A unit test is a program; LDFLAGS_<name> adds link flags for one (for example --wrap).
+$(2)/unit/%: tests/unit/%.c $(UNIT_HELPERS) $(2)/libcuvet.a $(2)/.ldflags
+	@mkdir -p $$(@D)
+	$$(QUIET) TESTCC $$@
+	$$(Q)$$(CC) $$(CFLAGS_$(1)) $$(TEST_FLAGS) -MMD -MP -MF $$@.d $$(LDFLAGS_$(1)) -o $$@ $$< \
+		$(UNIT_HELPERS) $$(LDFLAGS_$$*) $(2)/libcuvet.a $$(LIBS) -lcmocka $$(LDLIBS)
+
+-include $(addprefix $(2)/obj/,$(OBJECTS:.o=.d)) $(2)/obj/main.d
+-include $(addsuffix .d,$(addprefix $(2)/unit/,$(UNITS)))
+endef
+$(eval $(call profile,release,$(BUILD_release)))
+$(eval $(call profile,asan,$(BUILD_asan)))
+
+unit: $(addprefix build/unit/,$(UNITS))
+asan: build/asan/cuvet
+unit-asan: $(addprefix build/asan/unit/,$(UNITS))
+.PHONY: unit asan unit-asan
+
+# Fuzz targets, first as programs that replay tests/fuzz/corpus/<name>/ under the sanitizers ...
+build/asan/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c build/asan/libcuvet.a build/asan/.ldflags
+	@mkdir -p $(@D)
+	$(QUIET) FUZZCC $@
+	$(Q)$(CC) $(CFLAGS_asan) $(TEST_FLAGS) -MMD -MP -MF $@.d $(LDFLAGS_asan) -o $@ $< \
+		tests/fuzz/replay.c build/asan/libcuvet.a $(LIBS) $(LDLIBS)
+-include $(patsubst %,build/asan/fuzz/%.d,$(FUZZERS))
+fuzz-replay: $(addprefix build/asan/fuzz/,$(FUZZERS))
+.PHONY: fuzz-replay
+
+# ... then with clang's engine, everything in one compilation, for FUZZ_SECONDS each. What it
+# finds and the inputs it makes stay below build/fuzz.
+CLANG ?= clang
+build/fuzz/%: tests/fuzz/%.c $(SOURCES) build/gen/compat_table.c build/gen/compat_data.S $(GEN_HEADERS)
+	@mkdir -p $(@D)
+	$(QUIET) FUZZCC $@
+	$(Q)$(CLANG) -std=gnu17 -D_GNU_SOURCE -DCUVET_VERSION='"$(VERSION)"' -Isrc -Ibuild/gen -Itests \
+		-O1 -g -w -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $< \
+		$(SOURCES) build/gen/compat_table.c build/gen/compat_data.S $(LIBRARIES:%=-l%) -ldl
+fuzz-build: $(addprefix build/fuzz/,$(FUZZERS))
+fuzz:
+	$(Q)sh packaging/deps.sh test
+	$(Q)$(MAKE) --no-print-directory fuzz-build
+	$(Q)set -e; for f in $(FUZZERS); do \
+		mkdir -p build/fuzz/new/$${f#fuzz_} tests/fuzz/corpus/$${f#fuzz_}; \
+		echo "== $$f, $(FUZZ_SECONDS) s"; \
+		./build/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=5 -rss_limit_mb=1024 \
+			-verbosity=0 -print_final_stats=1 -artifact_prefix=build/fuzz/ \
+			build/fuzz/new/$${f#fuzz_} tests/fuzz/corpus/$${f#fuzz_}; done
+.PHONY: fuzz fuzz-build
+
+# Stand-ins for libcuda.so.1 and libnvidia-ml.so.1: tests/standin/NAME.c to build/standin/NAME.so.
+# The soname is the real one where NAME begins with libcuda or libnvidia-ml; a test links or
+# copies the file under that name into a folder of its own.
+build/standin/%.so: tests/standin/%.c Makefile
+	@mkdir -p $(@D)
+	$(QUIET) SO $@
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -Isrc -Itests -O1 -g -Wall -Wextra -fPIC -shared \
+		$(if $(filter libcuda%,$*),-Wl$(comma)-soname$(comma)libcuda.so.1) \
+		$(if $(filter libnvidia-ml%,$*),-Wl$(comma)-soname$(comma)libnvidia-ml.so.1) \
+		-MMD -MP -MF $(@:.so=.d) -o $@ $<
+-include $(STANDINS:.so=.d)
+standin: $(STANDINS)
+.PHONY: standin
+
+# ---------------------------------------------------------------------------------------------
+# Documents and what the translators get.
+
+# Without scdoc there are no manual pages, and nothing else is missing.
+SCDOC := $(shell command -v scdoc 2>/dev/null)
+man: $(if $(SCDOC),$(MAN_PAGES))
+build/man/%: docs/man/%.scd
+	@mkdir -p $(@D)
+	$(QUIET) MAN $@
+	$(Q)$(SCDOC) <$< >$@
+# Completions come from the program's own option table, once there is a script for it.
+COMPLETIONS := $(if $(wildcard scripts/gen-cli-docs.sh),build/gen/cuvet.bash build/gen/_cuvet \
+	build/gen/cuvet.fish)
+completions: $(COMPLETIONS)
+build/gen/cuvet.bash build/gen/_cuvet build/gen/cuvet.fish &: build/cuvet scripts/gen-cli-docs.sh
+	$(QUIET) GEN "build/gen completions"
+	$(Q)sh scripts/gen-cli-docs.sh ./build/cuvet build/gen
+.PHONY: man completions
+
+# po/README.md says how a language is added.
+pot: build/gen/cuvet.pot
+build/gen/cuvet.pot: FORCE
+	@mkdir -p $(@D)
+	$(QUIET) XGETTEXT $@
+	$(Q)xgettext --language=C --from-code=UTF-8 --keyword=_ --keyword=N_ --add-comments=i18n: \
+		--package-name=cuvet --package-version=$(VERSION) --sort-by-file -o $@ \
+		$(sort $(wildcard src/*/*.c src/*/*.h src/*/*.def src/main.c))
+.PHONY: pot
+
+# ---------------------------------------------------------------------------------------------
+# Install and uninstall; the second removes what the first can have put there, and nothing else.
+
+INSTALLED = $(BINDIR)/cuvet $(DOCDIR)/LICENSE $(DOCDIR)/README.md \
+	$(foreach m,$(patsubst docs/man/%.scd,%,$(wildcard docs/man/*.scd)),\
+		$(MANDIR)/man$(lastword $(subst ., ,$(m)))/$(m)) \
+	$(DATADIR)/bash-completion/completions/cuvet $(DATADIR)/zsh/site-functions/_cuvet \
+	$(DATADIR)/fish/vendor_completions.d/cuvet.fish
+put = $(if $(wildcard $(1)),install -D -m $(3) $(1) '$(DESTDIR)$(2)')
+
+install: all
+	install -D -m 755 build/cuvet '$(DESTDIR)$(BINDIR)/cuvet'
+	install -D -m 644 LICENSE '$(DESTDIR)$(DOCDIR)/LICENSE'
+	$(call put,README.md,$(DOCDIR)/README.md,644)
+	for m in $(notdir $(if $(SCDOC),$(MAN_PAGES))); do \
+		install -D -m 644 build/man/$$m '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$$m || exit 1; done
+	$(if $(COMPLETIONS),install -D -m 644 build/gen/cuvet.bash \
+		'$(DESTDIR)$(DATADIR)/bash-completion/completions/cuvet')
+	$(if $(COMPLETIONS),install -D -m 644 build/gen/_cuvet \
+		'$(DESTDIR)$(DATADIR)/zsh/site-functions/_cuvet')
+	$(if $(COMPLETIONS),install -D -m 644 build/gen/cuvet.fish \
+		'$(DESTDIR)$(DATADIR)/fish/vendor_completions.d/cuvet.fish')
+
+uninstall:
+	for f in $(INSTALLED); do rm -f "$(DESTDIR)$$f"; done
+	if [ -d '$(DESTDIR)$(DOCDIR)' ]; then rmdir '$(DESTDIR)$(DOCDIR)'; fi
+.PHONY: install uninstall
+
+# ---------------------------------------------------------------------------------------------
+# What a user types. `run` and `test` first install what is missing, then start make anew, as the
+# compiler that the flags are asked of may have come only then.
+
+deps:
+	$(Q)sh packaging/deps.sh build
+
+# Blocked and undetermined are answers; only a failure of the tool (2, 4, a signal) fails here.
+run:
+	$(Q)sh packaging/deps.sh build
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)./build/cuvet $(ARGS); rc=$$?; case $$rc in 0|1|3) ;; *) exit $$rc ;; esac
+
+test:
+	$(Q)sh packaging/deps.sh test
+	$(Q)MAKE='$(MAKE)' bash tests/run.sh $(T)
+
+# The tests without installing anything, and the static checks alone.
+check:
+	$(Q)MAKE='$(MAKE)' bash tests/run.sh $(T)
+lint:
+	$(Q)MAKE='$(MAKE)' bash tests/run.sh scripts/ lint/
+
+bench:
+	$(Q)sh packaging/deps.sh bench
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)bash tests/bench.sh
+
+# Rewrites the expected outputs; look at the difference before committing it.
+update-golden:
+	$(Q)MAKE='$(MAKE)' UPDATE_GOLDEN=1 bash tests/run.sh $(T)
+
+test-programs: build/cuvet unit standin
+test-programs-asan: build/asan/cuvet unit-asan fuzz-replay
+.PHONY: deps run test check lint bench update-golden test-programs test-programs-asan
+
+# clang-tidy, a stamp a file, so that only what changed is looked at again.
+TIDY := $(SOURCES:src/%.c=build/tidy/%.ok) $(if $(wildcard src/main.c),build/tidy/main.ok)
+tidy: $(TIDY)
+build/tidy/%.ok: src/%.c build/obj/%.o .clang-tidy
+	@mkdir -p $(@D)
+	$(QUIET) TIDY $<
+	$(Q)rm -f $@; clang-tidy --quiet $< -- -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
+		-DCUVET_VERSION='"$(VERSION)"' -Isrc -Ibuild/gen -Wall -Wextra \
+		>$(@:.ok=.txt) 2>&1 && touch $@
+.PHONY: tidy
+
+# What the check scripts compile with.
+print-cflags: $(GEN_HEADERS)
+	@printf '%s\n' '$(subst ','\'',$(CFLAGS_release))'
+.PHONY: print-cflags
+
+ifneq ($(wildcard kernels/*.cu),)
+kernels:
+	sh scripts/build-kernels.sh
+.PHONY: kernels
+endif
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make                  build build/cuvet'
+	@echo 'make run              install what the build needs, build, run `cuvet check` (ARGS=...)'
+	@echo 'make test             install what the tests need, build, run all of them (T=pattern)'
+	@echo 'make check            the same without installing anything'
+	@echo 'make lint             the check scripts, clang-tidy, cppcheck and shellcheck alone'
+	@echo 'make asan             build build/asan/cuvet with the sanitizers'
+	@echo 'make unit             build the unit tests; unit-asan: with the sanitizers'
+	@echo 'make fuzz             fuzz each target for FUZZ_SECONDS (clang)'
+	@echo 'make bench            start-up and check times as ratios (hyperfine)'
+	@echo 'make update-golden    rewrite expected outputs'
+	@echo 'make pot              extract the strings for translators'
+	@echo 'make install          DESTDIR= PREFIX=; uninstall takes away the same'
+	@echo 'make clean            remove build/'
+	@echo 'V=1 shows commands, WERROR=1 makes warnings errors; CC, CFLAGS, LDFLAGS as usual'
+
+FORCE:
+.PHONY: clean help FORCE
