@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading and writing files that the user named on the command line. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+int file_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct view *ret,
+		 struct err *err)
+{
+	size_t cap = 8192, n = 0;
+	char *buf = arena_alloc(a, cap);
+	ssize_t r;
+
+	for (;;) {
+		if (n == cap) {
+			buf = arena_grow(a, buf, cap, cap * 2);
+			cap *= 2;
+		}
+		r = read(fd, buf + n, cap - n);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return err_errno(err, errno, "%s", name);
+		if (r == 0)
+			break;
+		n += (size_t)r;
+		if (n > limit)
+			return err_set(err, ERR_TOOBIG, _("%s: larger than the limit of %zu MiB"), name,
+				       limit >> 20);
+	}
+	*ret = (struct view){ .p = buf, .n = n };
+	return 0;
+}
+
+int file_read(struct arena *a, const char *path, size_t limit, struct view *ret, struct err *err)
+{
+	_cleanup_fd_ int fd = -1;
+	struct stat st;
+
+	if (strcmp(path, "-") == 0)
+		return file_read_fd(a, STDIN_FILENO, _("standard input"), limit, ret, err);
+	/* O_NONBLOCK: a FIFO must not hang the open; it is refused below. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return err_errno(err, errno, "%s", path);
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, errno, "%s", path);
+	if (S_ISDIR(st.st_mode))
+		return err_set(err, ERR_TYPE, _("%s: is a directory"), path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, ERR_TYPE, _("%s: not a regular file"), path);
+	return file_read_fd(a, fd, path, limit, ret, err);
+}
+
+int file_write_fd(int fd, const char *name, struct view data, struct err *err)
+{
+	ssize_t r;
+
+	while (data.n) {
+		r = write(fd, data.p, data.n);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return err_errno(err, errno, "%s", name);
+		data = view_skip(data, (size_t)r);
+	}
+	return 0;
+}
+
+int file_write(const char *path, struct view data, struct err *err)
+{
+	char tmp[4096];
+	_cleanup_fd_ int fd = -1;
+	int n = snprintf(tmp, sizeof(tmp), "%s.XXXXXX", path), r;
+
+	if (n < 0 || (size_t)n >= sizeof(tmp))
+		return err_set(err, ERR_IO, _("%.200s...: the name is too long"), path);
+	fd = mkostemp(tmp, O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, errno, "%s", path);
+	r = file_write_fd(fd, path, data, err);
+	if (!r && (fchmod(fd, 0644) < 0 || fsync(fd) < 0 || rename(tmp, path) < 0))
+		r = err_errno(err, errno, "%s", path);
+	if (r)
+		unlink(tmp);
+	return r;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The snapshot: all that sources found out about a machine, as facts. Probes, parsers and loaders fill it,
+ * rules read it, renderers print it. Each struct is written once, as a list of fields: from the list come
+ * the struct, the JSON form and the flat report (model/snapshot_json.c). A new fact is a new row.
+ *
+ * Rows: F(name, label) one fact; L(name, label) a list; O(name, TYPE, label) an object;
+ * A(name, TYPE, label) an array of objects (pointer `name`, length `n_name`).
+ */
+#ifndef MODEL_SNAPSHOT_H
+#define MODEL_SNAPSHOT_H
+
+#include "model/fact.h"
+
+/* Which parts of the machine were asked; KNOWN "yes" when asked, else the state says why not. */
+#define PARTS_FIELDS(F, L, O, A)                                  \
+	F(host, N_("operating system"))                           \
+	F(pci, N_("PCI devices"))                                 \
+	F(kernel, N_("kernel modules"))                           \
+	F(nodes, N_("device nodes"))                              \
+	F(userlib, N_("user-space driver libraries"))             \
+	F(cuda, N_("CUDA driver API"))                            \
+	F(nvml, N_("NVML"))                                       \
+	F(container, N_("container boundary"))                    \
+	F(environment, N_("environment variables"))               \
+	F(services, N_("system services"))                        \
+	F(toolkit, N_("CUDA toolkits"))                           \
+	F(python, N_("Python environments"))                      \
+	F(log, N_("kernel log"))
+
+#define HOST_FIELDS(F, L, O, A)                                   \
+	F(system, N_("system")) /* linux, wsl1, wsl2, windows, macos */ \
+	F(kernel, N_("kernel release"))                           \
+	F(arch, N_("machine architecture")) /* x86_64, aarch64 */ \
+	F(os_id, N_("distribution"))                              \
+	F(os_version, N_("distribution version"))                 \
+	F(os_name, N_("distribution name"))                       \
+	F(os_like, N_("distribution family"))                     \
+	F(libc, N_("C library")) /* glibc, musl */                \
+	F(glibc, N_("glibc version"))                             \
+	F(secure_boot, N_("Secure Boot"))                         \
+	F(lockdown, N_("kernel lockdown"))                        \
+	F(euid, N_("effective user"))                             \
+	L(gids, N_("groups"))                                     \
+	F(shm_bytes, N_("size of /dev/shm"))                      \
+	F(cmdline, N_("kernel command line"))
+
+#define CONTAINER_FIELDS(F, L, O, A)                              \
+	F(kind, N_("container")) /* none, docker, podman, kubernetes, lxc, singularity, image */ \
+	F(marker, N_("container marker"))
+
+#define GPU_FIELDS(F, L, O, A)                                    \
+	F(address, N_("PCI address"))                             \
+	F(pci_id, N_("PCI id")) /* 10de:2684 */                   \
+	F(subsystem, N_("subsystem id")) /* 10de:129e */          \
+	F(pci_class, N_("PCI class")) /* 030000, 030200 */        \
+	F(name, N_("model"))                                      \
+	F(chip, N_("chip"))                                       \
+	F(compute_capability, N_("compute capability"))           \
+	F(kernel_driver, N_("bound kernel driver"))               \
+	F(power_state, N_("PCI power state")) /* D0, D3cold */    \
+	F(runtime_status, N_("runtime power status"))             \
+	F(config, N_("PCI configuration space")) /* ok, all-ff */ \
+	F(bars, N_("PCI memory regions")) /* ok, unassigned */    \
+	F(driver_info, N_("known to the driver")) /* yes: /proc/driver/nvidia/gpus/ADDR */ \
+	F(uuid, N_("UUID"))                                       \
+	F(nvml_index, N_("NVML index"))                           \
+	F(nvml_error, N_("NVML error"))                           \
+	F(memory_mib, N_("memory (MiB)"))                         \
+	F(mig_mode, N_("MIG mode"))                               \
+	L(mig_devices, N_("MIG devices"))                         \
+	F(compute_mode, N_("compute mode"))                       \
+	F(ambiguous, N_("what the name could also be"))
+
+#define MODULE_FIELDS(F, L, O, A)                                 \
+	F(name, N_("module"))                                     \
+	F(version, N_("version"))                                 \
+	F(loaded, N_("loaded"))                                   \
+	F(path, N_("file"))                                       \
+	F(kernel, N_("built for kernel"))                         \
+	F(flavor, N_("flavour")) /* open, proprietary */
+
+#define LIBRARY_FIELDS(F, L, O, A)                                \
+	F(name, N_("library"))                                    \
+	F(path, N_("file that the loader takes"))                 \
+	F(real, N_("file behind the links"))                      \
+	F(version, N_("version"))                                 \
+	F(soname, N_("soname"))                                   \
+	F(via, N_("rule by which it was found")) /* LD_LIBRARY_PATH, ld.so.cache, default */ \
+	L(shadowed, N_("copies that it hides"))
+
+#define DRIVER_FIELDS(F, L, O, A)                                 \
+	F(version, N_("driver version")) /* the loaded module's, else NVML's, else assumed */ \
+	F(flavor, N_("flavour")) /* open, proprietary */          \
+	F(proc_version, N_("NVRM version line"))                  \
+	F(module_loaded, N_("nvidia module loaded"))              \
+	F(uvm_loaded, N_("nvidia_uvm module loaded"))             \
+	F(nouveau_loaded, N_("nouveau loaded"))                   \
+	F(installed, N_("driver files installed"))                \
+	A(modules, MODULE, N_("modules"))                         \
+	O(libcuda, LIBRARY, N_("libcuda.so.1"))                   \
+	O(libnvml, LIBRARY, N_("libnvidia-ml.so.1"))              \
+	F(cuda_init, N_("cuInit"))                                \
+	F(cuda_ceiling, N_("newest CUDA of this driver"))         \
+	F(cuda_devices, N_("devices counted by CUDA"))            \
+	F(nvml_init, N_("nvmlInit"))                              \
+	F(nvml_driver, N_("driver version by NVML"))              \
+	F(nvml_devices, N_("devices counted by NVML"))            \
+	F(windows_driver, N_("Windows driver"))
+
+#define NODE_FIELDS(F, L, O, A)                                   \
+	F(name, N_("device node")) /* below /dev: nvidia0, nvidia-caps/nvidia-cap1 */ \
+	F(type, N_("type"))                                       \
+	F(mode, N_("mode"))                                       \
+	F(uid, N_("owner"))                                       \
+	F(gid, N_("group"))                                       \
+	F(major, N_("major"))                                     \
+	F(minor, N_("minor"))                                     \
+	F(open, N_("open")) /* ok, EACCES, EPERM, ENXIO, ... */
+
+#define VAR_FIELDS(F, L, O, A)                                    \
+	F(name, N_("variable"))                                   \
+	F(value, N_("value"))
+
+#define UNIT_FIELDS(F, L, O, A)                                   \
+	F(name, N_("service"))                                    \
+	F(state, N_("state"))
+
+#define TOOLKIT_FIELDS(F, L, O, A)                                \
+	F(path, N_("toolkit"))                                    \
+	F(version, N_("version"))                                 \
+	F(nvcc, N_("nvcc"))                                       \
+	F(via, N_("found through"))
+
+#define PACKAGE_FIELDS(F, L, O, A)                                \
+	F(name, N_("package")) /* normalized: lower case, '-' */  \
+	F(version, N_("version"))                                 \
+	F(location, N_("directory"))                              \
+	F(tag, N_("wheel tag"))                                   \
+	F(build, N_("conda build"))                               \
+	F(channel, N_("conda channel"))                           \
+	F(installer, N_("installed by"))
+
+#define TORCH_FIELDS(F, L, O, A)                                  \
+	F(version, N_("torch")) /* 2.6.0+cu124: as it prints itself */ \
+	F(variant, N_("build variant")) /* cu124, cpu, rocm6.2 */ \
+	F(cuda, N_("CUDA of the build")) /* 12.4; ABSENT: a build without CUDA */ \
+	F(hip, N_("HIP of the build"))                            \
+	F(path, N_("directory"))                                  \
+	F(origin, N_("built by")) /* pip, conda, conda-forge, source */ \
+	F(has_cuda_library, N_("libtorch_cuda present"))          \
+	L(arch_list, N_("arch list"))                             \
+	F(min_glibc, N_("glibc needed"))                          \
+	O(cudnn, LIBRARY, N_("cuDNN"))                            \
+	F(torchvision, N_("torchvision"))                         \
+	F(torchaudio, N_("torchaudio"))
+
+#define PYTHON_FIELDS(F, L, O, A)                                 \
+	F(prefix, N_("environment"))                              \
+	F(kind, N_("kind")) /* system, venv, conda, pyenv, uv, user */ \
+	F(version, N_("Python"))                                  \
+	F(interpreter, N_("interpreter"))                         \
+	F(abi, N_("ABI")) /* cp312, cp313t */                     \
+	F(active, N_("active"))                                   \
+	F(active_why, N_("active because"))                       \
+	L(site_dirs, N_("package directories"))                   \
+	A(packages, PACKAGE, N_("packages"))                      \
+	O(torch, TORCH, N_("PyTorch"))
+
+#define REQUIRE_FIELDS(F, L, O, A)                                \
+	F(key, N_("key"))                                         \
+	F(op, N_("comparison"))                                   \
+	F(value, N_("value"))
+
+#define SNAPSHOT_FIELDS(F, L, O, A)                               \
+	F(source, N_("source")) /* live, root, image, snapshot, assumed */ \
+	F(root, N_("root"))                                       \
+	O(parts, PARTS, N_("what was asked"))                     \
+	O(host, HOST, N_("host"))                                 \
+	O(container, CONTAINER, N_("container"))                  \
+	A(gpus, GPU, N_("GPUs"))                                  \
+	O(driver, DRIVER, N_("driver"))                           \
+	A(nodes, NODE, N_("device nodes"))                        \
+	A(environment, VAR, N_("environment"))                    \
+	A(services, UNIT, N_("services"))                         \
+	A(toolkits, TOOLKIT, N_("toolkits"))                      \
+	A(pythons, PYTHON, N_("Python environments"))             \
+	A(require, REQUIRE, N_("required"))                       \
+	L(assumed, N_("assumed"))
+
+/* Struct tags by the TYPE word of O and A rows. */
+#define STRUCT_PARTS struct parts
+#define STRUCT_HOST struct host
+#define STRUCT_CONTAINER struct container
+#define STRUCT_GPU struct gpu
+#define STRUCT_MODULE struct module
+#define STRUCT_LIBRARY struct library
+#define STRUCT_DRIVER struct driver
+#define STRUCT_NODE struct node
+#define STRUCT_VAR struct var
+#define STRUCT_UNIT struct unit
+#define STRUCT_TOOLKIT struct toolkit
+#define STRUCT_PACKAGE struct package
+#define STRUCT_TORCH struct torch
+#define STRUCT_PYTHON struct python
+#define STRUCT_REQUIRE struct require
+
+#define FIELD_F(name, label) struct fact name;
+#define FIELD_L(name, label) struct fact_list name;
+#define FIELD_O(name, type, label) STRUCT_##type name;
+#define FIELD_A(name, type, label) \
+	STRUCT_##type *name;       \
+	size_t n_##name;
+
+struct parts { PARTS_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct host { HOST_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct container { CONTAINER_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct gpu { GPU_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct module { MODULE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct library { LIBRARY_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct driver { DRIVER_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct node { NODE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct var { VAR_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct unit { UNIT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct toolkit { TOOLKIT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct package { PACKAGE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct torch { TORCH_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct python { PYTHON_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct require { REQUIRE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct snapshot { SNAPSHOT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+
+/* Value of a variable of the audited environment, or NULL (unset, or the environment was not asked). */
+const char *snapshot_env(const struct snapshot *s, const char *name);
+/* The fact itself, for evidence; NULL when unset. */
+const struct fact *snapshot_env_fact(const struct snapshot *s, const char *name);
+/* The active Python environment, or NULL. */
+const struct python *snapshot_active_python(const struct snapshot *s);
+/* Package by normalized name, or NULL. */
+const struct package *python_package(const struct python *p, const char *name);
+/* Loaded module by name ("nvidia"), or NULL. */
+const struct module *driver_loaded_module(const struct driver *d, const char *name);
+
+#endif

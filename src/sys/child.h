@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs a function in a forked child with a deadline: the only way in which a driver library is called.
+ * The child gets /dev/null as stdin, stdout and stderr, no inherited descriptors above 2 but its answer pipe,
+ * default signals, a built-up environment, a core limit of 0 and PR_SET_PDEATHSIG. It may crash, hang, exit or flood:
+ * all are results.
+ */
+#ifndef SYS_CHILD_H
+#define SYS_CHILD_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+enum child_end {
+	CHILD_ANSWERED, /* the whole answer came and the child ended with 0 */
+	CHILD_HUNG,	/* deadline passed; it was killed (or left alone in D state) */
+	CHILD_CRASHED,	/* ended by a signal: `detail` holds it */
+	CHILD_EXITED,	/* ended without a whole answer: `detail` holds the exit status */
+	CHILD_FAILED,	/* could not be started: `detail` holds the errno */
+};
+
+struct child {
+	pid_t pid;
+	int fd; /* read end of the answer pipe */
+	long deadline_ms;
+	long started_ms; /* CLOCK_MONOTONIC */
+};
+
+struct child_result {
+	enum child_end end;
+	int detail;
+	size_t n; /* bytes of the answer that came */
+	long ms;  /* how long it ran */
+};
+
+/* Fills `answer` (at most size bytes) and returns how many bytes are valid, or negative for none. */
+typedef long child_fn(void *ctx, void *answer, size_t size);
+
+/* Starts; with fork failing, child_wait reports CHILD_FAILED. `env`: NULL keeps the present environment. */
+void child_start(struct child *c, child_fn *fn, void *ctx, size_t answer_size, const char *const *env,
+		 long deadline_ms);
+/* Waits up to wait_ms (at most until the deadline; negative: until the deadline). Returns 1 when it ended, else 0. */
+int child_poll(struct child *c, long wait_ms);
+/* Waits until the deadline, kills what is left, reaps it, copies the answer. */
+void child_wait(struct child *c, void *answer, size_t size, struct child_result *ret);
+/* Ends it now without an answer (it was not needed any more). */
+void child_drop(struct child *c);
+
+long clock_ms(void); /* CLOCK_MONOTONIC in milliseconds */
+
+#endif
