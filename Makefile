@@ -106,7 +106,9 @@ UNITS := $(UNIT_SOURCES:tests/unit/%.c=%)
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 STANDINS := $(patsubst tests/standin/%.c,build/standin/%.so,$(sort $(wildcard tests/standin/*.c)))
 MAN_PAGES := $(patsubst docs/man/%.scd,build/man/%,$(sort $(wildcard docs/man/*.scd)))
-TABLES := $(sort $(wildcard data/compat/*.json data/compat/*/*.json))
+# data/compat/schema holds the schemas, which only the tests read.
+TABLES := $(filter-out data/compat/schema/%,$(sort $(wildcard data/compat/*.json \
+	data/compat/*/*.json)))
 OBJECTS := $(SOURCES:src/%.c=%.o) gen/compat_data.o gen/compat_table.o
 
 all: build/cuvet man completions
@@ -243,7 +245,7 @@ build/fuzz/%: tests/fuzz/%.c $(SOURCES) build/gen/compat_table.c build/gen/compa
 		$(SOURCES) build/gen/compat_table.c build/gen/compat_data.S $(LIBRARIES:%=-l%) -ldl
 fuzz-build: $(addprefix build/fuzz/,$(FUZZERS))
 fuzz:
-	$(Q)sh packaging/deps.sh test
+	$(Q)sh packaging/deps.sh fuzz
 	$(Q)$(MAKE) --no-print-directory fuzz-build
 	$(Q)set -e; for f in $(FUZZERS); do \
 		mkdir -p build/fuzz/new/$${f#fuzz_} tests/fuzz/corpus/$${f#fuzz_}; \

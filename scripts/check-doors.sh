@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Each door is in one place: a foreign library is included by one file, only the outer layers print,
+# only a few files open paths of the system. Seen in the release objects (nm -u), where the
+# fortified and the 64-bit names of a function count as the function.
+. "$(dirname "$0")/tap.sh"
+
+# library: what its headers are called, and the files that may include it (a pattern of case).
+door() { # name header-pattern files-pattern
+	local bad
+	bad=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($2)" src --include='*.[ch]' |
+		while IFS=: read -r file rest; do
+			# shellcheck disable=SC2254
+			case $file in
+			$3) ;;
+			*) echo "$file:$rest" ;;
+			esac
+		done)
+	tap "one door to $1" "$bad"
+}
+shopt -s extglob
+door cJSON 'cjson/|cJSON' 'src/base/json*.c'
+door libcurl 'curl/' 'src/fetch/http_curl.c'
+door libarchive 'archive' 'src/@(fetch|source)/*archive*.c'
+door libcrypto 'openssl/' 'src/fetch/digest.c'
+door PCRE2 'pcre2' 'src/base/regex*.c'
+door libyaml 'yaml' 'src/base/yaml*.c'
+door dlopen 'dlfcn' 'src/sys/dl*.c'
+
+# Undefined symbols of every object, with decoration taken off: __printf_chk is printf,
+# __open64_2 is open, fopen64 is fopen.
+uses=$(mktemp)
+trap 'rm -f "$uses"' EXIT
+layers=$(sed -e '/^#/d' -e '/^main/d' scripts/layers | awk '{ print $1 }')
+# shellcheck disable=SC2046,SC2086
+nm -A -u $(tap_objects $layers) 2>/dev/null | awk '{
+	file = $1; sub(/:.*/, "", file); sub(/^build\/obj\//, "", file)
+	s = $NF
+	sub(/@.*/, "", s)
+	if (sub(/_chk$/, "", s) || sub(/_2$/, "", s) || s ~ /^__isoc99_/)
+		sub(/^__(isoc99_)?/, "", s)
+	sub(/64(_time64)?$/, "", s)
+	sub(/_unlocked$/, "", s)
+	print s, file
+}' >"$uses"
+if ! [ -s "$uses" ]; then
+	tap "release objects are there" "build them first: make build/cuvet"
+	tap_end
+fi
+
+# calls NAME FUNCTIONS FILES: none of the functions is called but from the files (pattern of case).
+calls() {
+	local bad
+	bad=$(awk -v list=" $2 " 'index(list, " " $1 " ")' "$uses" | while read -r symbol file; do
+		# shellcheck disable=SC2254
+		case $file in
+		$3) ;;
+		*) echo "$file calls $symbol" ;;
+		esac
+	done)
+	tap "$1" "$bad"
+}
+
+calls "only report and cli print" \
+	"printf fprintf vprintf vfprintf dprintf vdprintf puts fputs putchar putc fputc fwrite \
+	perror psignal stdout stderr err errx verr verrx warn warnx vwarn vwarnx error" \
+	'@(report|cli)/*'
+calls "no unsafe or locale-bound parsing" \
+	"atoi atol atoll atof sscanf scanf fscanf vsscanf strtok strtok_r gets strcpy strcat \
+	sprintf vsprintf" \
+	'none'
+calls "only sysroot, live probes, file and fetch open paths" \
+	"open openat openat2 creat fopen freopen opendir fdopendir scandir stat lstat fstatat statx \
+	access faccessat readlink readlinkat realpath glob ftw nftw chdir" \
+	'@(sys/sysroot*|sys/live*|base/file|fetch/*).o'
+calls "no shell and no program of the system" \
+	"system popen execlp execvp execvpe wordexp" 'none'
+calls "exit only by the arena, a child and the command line" \
+	"exit _exit quick_exit abort" '@(base/arena|sys/child*|cli/*).o'
+tap_end

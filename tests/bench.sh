@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Start-up and check times of build/cuvet as ratios, measured by hyperfine in one harness, so that
+# they hold across machines: against /bin/true, and where they are there against nvidia-smi and
+# `python -m torch.utils.collect_env`. Fails when a limit that we set ourselves is passed:
+#   cuvet --version, cuvet show torch 2.6.0    1.5 x /bin/true + 5 ms
+#   peak memory of cuvet check                 32 MiB
+
+set -eu
+cd "$(dirname "$0")/.."
+out=build/bench
+mkdir -p $out
+command -v hyperfine >/dev/null || { echo "bench: hyperfine is not installed" >&2; exit 1; }
+bad=0
+
+# measure NAME COMMAND: the median in milliseconds; any exit code is an answer.
+measure() {
+	hyperfine -N -i --warmup 10 --min-runs "${3:-100}" --export-csv "$out/$1.csv" "$2" \
+		>"$out/$1.txt" 2>&1 || { cat "$out/$1.txt" >&2; return 1; }
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "median") m = i }
+		NR == 2 { printf "%.3f\n", $m * 1000 }' "$out/$1.csv"
+}
+
+row() { # what ms base ms limit-ms
+	awk -v what="$1" -v t="$2" -v name="$3" -v b="$4" -v limit="${5:-}" 'BEGIN {
+		verdict = limit == "" ? "" : t <= limit ? "ok" : "TOO SLOW"
+		printf "%-28s %8.2f ms  %8.2f x %s%s\n", what, t, t / b, name,
+			limit == "" ? "" : sprintf("  (limit %.2f ms: %s)", limit, verdict)
+		exit verdict == "TOO SLOW" }' || bad=1
+}
+
+true_ms=$(measure true /bin/true)
+limit=$(awk -v t="$true_ms" 'BEGIN { print 1.5 * t + 5 }')
+printf '%-28s %8.2f ms\n' /bin/true "$true_ms"
+row "cuvet --version" "$(measure version './build/cuvet --version')" true "$true_ms" "$limit"
+row "cuvet show torch 2.6.0" "$(measure show './build/cuvet show torch 2.6.0')" true "$true_ms" "$limit"
+check_ms=$(measure check './build/cuvet check' 30)
+row "cuvet check" "$check_ms" true "$true_ms"
+
+if command -v nvidia-smi >/dev/null && nvidia-smi >/dev/null 2>&1; then
+	row "  as parts of nvidia-smi" "$check_ms" nvidia-smi "$(measure smi 'nvidia-smi
+		--query-gpu=name,driver_version,compute_cap --format=csv' 10)"
+else
+	echo "nvidia-smi: not here, not compared"
+fi
+if python3 -c 'import torch' 2>/dev/null; then
+	collect=$(measure collect 'python3 -m torch.utils.collect_env' 3)
+	row "  as parts of collect_env" "$check_ms" collect_env "$collect"
+else
+	echo "torch.utils.collect_env: not here, not compared"
+fi
+
+if command -v python3 >/dev/null; then
+	python3 - <<-'END' || bad=1
+	import resource, subprocess, sys
+	subprocess.run(["./build/cuvet", "check"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+	print("%-28s %8.1f MiB  (limit 32 MiB: %s)" % ("peak memory of check", mib,
+	      "ok" if mib <= 32 else "TOO MUCH"))
+	sys.exit(mib > 32)
+	END
+fi
+exit $bad

@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What holds for every command: streams, exit codes, the version. Rows are added, not rewritten.
+
+load ../lib.sh
+
+@test "--version names the program and the version of the file VERSION" {
+	cuvet --version
+	expect_status 0
+	expect_out "cuvet $(cat "$CUVET_ROOT/VERSION")"
+	expect_no_err
+}
+
+@test "--help goes to stdout and fits 80 columns" {
+	cuvet --help
+	expect_status 0
+	expect_out "check"
+	expect_no_err
+	expect_columns 80
+}
+
+@test "an unknown command is one line on stderr with the nearest match, exit 2" {
+	cuvet chekc
+	expect_status 2
+	expect_no_out
+	expect_err "check"
+	expect_err_lines 1
+}
+
+@test "an unknown option is one line on stderr, exit 2" {
+	cuvet check --jsno
+	expect_status 2
+	expect_no_out
+	expect_err "--json"
+	expect_err_lines 1
+}
+
+@test "X3: a full stdout is an error, not a success" {
+	[ -c /dev/full ] || skip "needs /dev/full"
+	status=0
+	"$CUVET" --version >/dev/full 2>/dev/null || status=$?
+	expect_status 4
+}
+
+@test "X3: a closed stdout is an error, not a success" {
+	status=0
+	"$CUVET" --version >&- 2>/dev/null || status=$?
+	expect_status 4
+}
+
+@test "X5: runs without any environment" {
+	OUT=$BATS_TEST_TMPDIR/out
+	status=0
+	env -i "$CUVET" --version >"$OUT" || status=$?
+	expect_status 0
+}
