@@ -89,6 +89,8 @@ CFLAGS_release = $(BASE_FLAGS) $(HARDENING) $(FORTIFY) $(if $(WERROR),-Werror) $
 CFLAGS_asan = $(BASE_FLAGS) -Wno-null-dereference $(NO_MAYBE) $(SANITIZE) \
 	$(if $(WERROR)$(CC_KNOWN),-Werror) $(CPPFLAGS) -O1 -g
 
+LDFLAGS_release = $(HARDENING_LD) $(LDFLAGS)
+LDFLAGS_asan = -pie $(SANITIZE) $(LDFLAGS)
 # cmocka's macros cast as they like.
 TEST_FLAGS = -Itests -Itests/unit -Wno-conversion -Wno-missing-prototypes -Wno-cast-qual \
 	-Wno-null-dereference
@@ -206,12 +208,12 @@ $(2)/cuvet: $(2)/obj/main.o $(2)/libcuvet.a $(2)/.ldflags
 	$$(QUIET) LD $$@
 	$$(Q)$$(CC) $$(CFLAGS_$(1)) $$(LDFLAGS_$(1)) -o $$@ $$< $(2)/libcuvet.a $$(LIBS) $$(LDLIBS)
 
-# A unit test is a program; LDFLAGS_<name> adds link flags for one (for example --wrap).
+# A unit test is a program; TEST_LDFLAGS_<name> adds link flags for one (for example --wrap).
 $(2)/unit/%: tests/unit/%.c $(UNIT_HELPERS) $(2)/libcuvet.a $(2)/.ldflags
 	@mkdir -p $$(@D)
 	$$(QUIET) TESTCC $$@
 	$$(Q)$$(CC) $$(CFLAGS_$(1)) $$(TEST_FLAGS) -MMD -MP -MF $$@.d $$(LDFLAGS_$(1)) -o $$@ $$< \
-		$(UNIT_HELPERS) $$(LDFLAGS_$$*) $(2)/libcuvet.a $$(LIBS) -lcmocka $$(LDLIBS)
+		$(UNIT_HELPERS) $$(TEST_LDFLAGS_$$*) $(2)/libcuvet.a $$(LIBS) -lcmocka $$(LDLIBS)
 
 -include $(addprefix $(2)/obj/,$(OBJECTS:.o=.d)) $(2)/obj/main.d
 -include $(addsuffix .d,$(addprefix $(2)/unit/,$(UNITS)))

@@ -37,7 +37,7 @@ needs() {
 	fuzz cmd clang clang must
 	fuzz deb libclang-rt-dev libclang-rt-dev may
 	bench cmd hyperfine hyperfine may
-	bench cmd python3 python3 may
+	bench cmd /usr/bin/time time may
 	END
 }
 
@@ -124,7 +124,8 @@ names=$(printf '%s' "$packages" | tr '\n' ' ')
 give_up() { # reason
 	say "$1; missing: $names"
 	if [ -n "$must" ]; then
-		say "without $(printf '%s' "$must" | tr '\n' ' '| sed 's/ $//') nothing can be built"
+		# shellcheck disable=SC2086
+		say "nothing can be built without" $must
 		exit 1
 	fi
 	say "going on; what needs them is skipped"
@@ -162,7 +163,8 @@ done
 # shellcheck disable=SC2086
 packages=$(available $packages)
 [ -n "$packages" ] || exit 0
-say "installing with $how: $(printf '%s' "$packages" | tr '\n' ' ')"
+packages=$(printf '%s' "$packages" | tr '\n' ' ')
+say "installing with $how: $packages"
 # A stale package list names files that are gone: one more try with a new list.
 # shellcheck disable=SC2086
 if ! install $packages; then

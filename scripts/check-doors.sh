@@ -7,8 +7,8 @@
 
 # library: what its headers are called, and the files that may include it (a pattern of case).
 door() { # name header-pattern files-pattern
-	local bad
-	bad=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($2)" src --include='*.[ch]' |
+	local bad include='^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]'
+	bad=$(grep -rnE --include='*.[ch]' "$include($2)" src |
 		while IFS=: read -r file rest; do
 			# shellcheck disable=SC2254
 			case $file in
@@ -70,8 +70,8 @@ calls "no unsafe or locale-bound parsing" \
 	sprintf vsprintf" \
 	'none'
 calls "only sysroot, live probes, file and fetch open paths" \
-	"open openat openat2 creat fopen freopen opendir fdopendir scandir stat lstat fstatat statx \
-	access faccessat readlink readlinkat realpath glob ftw nftw chdir" \
+	"open openat openat2 creat fopen freopen opendir fdopendir scandir stat lstat fstatat \
+	statx access faccessat readlink readlinkat realpath glob ftw nftw chdir" \
 	'@(sys/sysroot*|sys/live*|base/file|fetch/*).o'
 calls "no shell and no program of the system" \
 	"system popen execlp execvp execvpe wordexp" 'none'

@@ -20,6 +20,7 @@ tap "nothing is left" "$(find "$dest" ! -type d ! -path "$dest/usr/share/doc/oth
 tap "what others put there is left" "$([ -e "$dest/usr/share/doc/other" ] || echo gone)"
 # What the build makes is below build/ and ignored.
 if git rev-parse --git-dir >/dev/null 2>&1 && [ "${CI:-}" = true ]; then
-	tap "no untracked file after a build" "$(git status --porcelain --untracked-files=all | head -n 20)"
+	tap "no untracked file after a build" \
+		"$(git status --porcelain --untracked-files=all | head -n 20)"
 fi
 tap_end

@@ -40,7 +40,8 @@ tap_need() {
 # The files of one kind, sorted, without what is built or captured.
 tap_files() { # find's tests
 	find . \( -path ./build -o -path ./.git -o -path ./tests/roots -o -path ./tests/data \
-		-o -path ./tests/fuzz/corpus -o -path ./.dev \) -prune -o -type f \( "$@" \) -print |
+		-o -path ./tests/fuzz/corpus -o -path ./.dev \) -prune \
+		-o -type f \( "$@" \) -print |
 		sed 's,^\./,,' | sort
 }
 

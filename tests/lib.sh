@@ -64,7 +64,8 @@ expect_err_lines() {
 # expect_columns N: no line of stdout is wider, seen as UTF-8 (classes X6, X7 of output tests).
 expect_columns() {
 	local wide
-	wide=$(sed 's/\x1b\[[0-9;]*m//g' "$OUT" | tr -d '\200-\277' | awk -v n="$1" 'length($0) > n')
+	wide=$(sed 's/\x1b\[[0-9;]*m//g' "$OUT" | LC_ALL=C tr -d '\200-\277' |
+		LC_ALL=C awk -v n="$1" 'length($0) > n')
 	[ -z "$wide" ] || fail "wider than $1: $wide"
 }
 

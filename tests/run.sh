@@ -87,7 +87,10 @@ count() { # log
 	/^ok([ \t]|$)/ {
 		if (tolower($0) ~ /# *skip/) skip++; else pass++
 	}
-	/^not ok([ \t]|$)/ { fail++ }
+	# cmocka says "not ok N # SKIP name" of a test that was skipped.
+	/^not ok([ \t]|$)/ {
+		if ($0 ~ /^not ok [0-9]+ # SKIP /) skip++; else fail++
+	}
 	/^1\.\.[0-9]+/ {
 		n = substr($1, 4) + 0
 		if (n == 0 && tolower($0) ~ /skip/) { skip++; n = 1 }
@@ -140,14 +143,15 @@ report() { # index
 	line "$mark" "$name" "$text${note:+ ($note)}" "$seconds"
 	if [ "$mark" = FAILED ]; then
 		# First which ones, then the end of the output.
-		grep -a '^not ok' "$log" | head -n 40 | cut -c1-200 | cat -v | sed 's/^/    /'
+		grep -a '^not ok' "$log" | grep -v ' # SKIP ' | head -n 40 | cut -c1-200 | cat -v |
+			sed 's/^/    /'
 		echo "    ---- end of ${log#"$root"/}"
 		tail -n 40 "$log" | cut -c1-400 | cat -v | sed 's/^/    | /'
 	fi
 	while IFS= read -r text; do
 		skips+=("$name: $text")
-	done < <(grep -a -i -E '^(ok .*# *skip|1\.\.0.*skip)' "$log" |
-		sed -E 's/^ok +[0-9]* *-? *//; s/^1\.\.0 *//' | cat -v)
+	done < <(grep -a -i -E '^(ok .*# *skip|not ok [0-9]+ # skip|1\.\.0.*skip)' "$log" |
+		sed -E 's/^(not )?ok +[0-9]* *-? *//; s/^1\.\.0 *//' | cat -v)
 	rm -rf "${scratch:?}/$1" 2>/dev/null || chmod -R u+rwX "$scratch/$1" 2>/dev/null
 }
 
@@ -167,7 +171,8 @@ execute() { # index
 	mkdir -p "$dir/home" "$dir/tmp"
 	start=$(date +%s%N)
 	env -i PATH="$PATH" HOME="$dir/home" TMPDIR="$dir/tmp" LC_ALL=C TZ=UTC TERM=dumb \
-		SHELL=/bin/sh JOBS="$jobs" CI="${CI:-}" ${WERROR:+WERROR="$WERROR"} ${CC:+CC="$CC"} \
+		SHELL=/bin/sh JOBS="$jobs" CI="${CI:-}" \
+		${WERROR:+WERROR="$WERROR"} ${CC:+CC="$CC"} \
 		${CFLAGS:+CFLAGS="$CFLAGS"} ${UPDATE_GOLDEN:+UPDATE_GOLDEN="$UPDATE_GOLDEN"} \
 		MAKE="$make" CUVET_ROOT="$root" CUVET="$root/$build/cuvet" \
 		CUVET_BUILD="$root/$build" CUVET_PROFILE="${profiles[$1]}" \
@@ -271,12 +276,23 @@ add_fuzzers() {
 
 # Test programs in files, in any folder but those that hold captured trees.
 find_programs() { # pattern
-	find tests \( -path tests/roots -o -path tests/data -o -path tests/fuzz/corpus \) -prune -o \
-		-type f -name "$1" -print | sort
+	find tests \( -path tests/roots -o -path tests/data -o -path tests/fuzz/corpus \) -prune \
+		-o -type f -name "$1" -print | sort
 }
 
 golden() { # file
 	[ -z "${UPDATE_GOLDEN:-}" ] || grep -q UPDATE_GOLDEN "$1"
+}
+
+add_file() { # name profile file tool...
+	local name=$1 profile=$2 file=$3 limit
+	shift 3
+	if ! command -v "$1" >/dev/null; then
+		selected "$name" && lacking "$name" "$1 is not installed"
+		return 0
+	fi
+	limit=$(directive timeout "$file")
+	add "$name" "$profile" "${limit:-300}" "$@" "$file"
 }
 
 add_files() { # profile
@@ -286,24 +302,14 @@ add_files() { # profile
 		[[ " ${wanted:-release asan} " == *" $1 "* ]] || continue
 		golden "$file" || continue
 		name=$(dirname "${file#tests/}")/$1/$(basename "$file")
-		if ! command -v bats >/dev/null; then
-			selected "$name" && lacking "$name" "bats is not installed"
-			continue
-		fi
-		wanted=$(directive timeout "$file")
-		add "$name" "$1" "${wanted:-300}" bats --tap "$file"
+		add_file "$name" "$1" "$file" bats --tap
 	done < <(find_programs '*.bats')
 	while IFS= read -r file; do
 		wanted=$(directive profiles "$file")
 		[[ " ${wanted:-release} " == *" $1 "* ]] || continue
 		golden "$file" || continue
 		name=$(dirname "${file#tests/}")/$1/$(basename "$file")
-		if ! command -v python3 >/dev/null; then
-			selected "$name" && lacking "$name" "python3 is not installed"
-			continue
-		fi
-		wanted=$(directive timeout "$file")
-		add "$name" "$1" "${wanted:-300}" python3 -B "$file"
+		add_file "$name" "$1" "$file" python3 -B
 	done < <(find_programs 'test_*.py')
 }
 
@@ -338,5 +344,7 @@ run_all
 for s in ${skips[@]+"${skips[@]}"}; do
 	echo "skipped: $s"
 done
-echo "$passed passed, $failed failed$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")"
+total="$passed passed, $failed failed"
+[ "$skipped" -eq 0 ] || total+=", $skipped skipped"
+echo "$total" | tee "$logs/total"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
