@@ -43,7 +43,8 @@
 	F(euid, N_("effective user"))                             \
 	L(gids, N_("groups"))                                     \
 	F(shm_bytes, N_("size of /dev/shm"))                      \
-	F(cmdline, N_("kernel command line"))
+	F(cmdline, N_("kernel command line"))                     \
+	F(gcc, N_("host compiler"))
 
 #define CONTAINER_FIELDS(F, L, O, A)                              \
 	F(kind, N_("container")) /* none, docker, podman, kubernetes, lxc, singularity, image */ \

@@ -328,7 +328,9 @@ int snapshot_load(struct arena *a, const struct json *obj, const char *name, str
 
 /* ------------------------------------------------------------------ report and walk */
 
-static void report_object(struct jsonw *w, const struct schema *sc, const void *obj)
+static void report_object(struct jsonw *w, const struct schema *sc, const void *obj);
+
+static void report_fields(struct jsonw *w, const struct schema *sc, const void *obj)
 {
 	const struct field *f;
 	const struct fact_list *list;
@@ -336,7 +338,6 @@ static void report_object(struct jsonw *w, const struct schema *sc, const void *
 	const unsigned char *e;
 	size_t i, n;
 
-	jsonw_object(w);
 	for (f = sc->fields; f < sc->fields + sc->n; f++) {
 		if (f->kind == FIELD_FACT) {
 			fact = at(f, obj);
@@ -358,6 +359,12 @@ static void report_object(struct jsonw *w, const struct schema *sc, const void *
 			jsonw_end_array(w);
 		}
 	}
+}
+
+static void report_object(struct jsonw *w, const struct schema *sc, const void *obj)
+{
+	jsonw_object(w);
+	report_fields(w, sc, obj);
 	jsonw_end_object(w);
 }
 
@@ -424,15 +431,64 @@ static void report_state(void *ctx, const char *path, const char *label, const s
 
 void snapshot_report(struct arena *a, struct jsonw *w, const struct snapshot *s)
 {
-	const struct schema top = schema_SNAPSHOT;
 	struct walker walk = { .a = a, .fn = report_state, .ctx = w };
 
 	jsonw_object(w);
-	jsonw_key(w, "facts");
-	report_object(w, &top, s);
+	report_fields(w, &schema_SNAPSHOT, s);
 	jsonw_key(w, "states");
 	jsonw_array(w);
-	walk_object(&walk, &top, s, "");
+	walk_object(&walk, &schema_SNAPSHOT, s, "");
 	jsonw_end_array(w);
 	jsonw_end_object(w);
+}
+
+/* ------------------------------------------------------------------ rewrite */
+
+struct rewriter {
+	snapshot_text_fn *fn;
+	void *ctx;
+};
+
+static void rewrite_text(const struct rewriter *r, const char **text)
+{
+	if (*text)
+		*text = r->fn(r->ctx, *text);
+}
+
+static void rewrite_object(const struct rewriter *r, const struct schema *sc, void *obj)
+{
+	unsigned char *base = obj, *elems;
+	const struct field *f;
+	struct fact_list *list;
+	struct fact *fact;
+	size_t i, n;
+
+	for (f = sc->fields; f < sc->fields + sc->n; f++) {
+		if (f->kind == FIELD_FACT) {
+			fact = (struct fact *)(void *)(base + f->offset);
+			rewrite_text(r, &fact->value);
+			rewrite_text(r, &fact->source);
+			rewrite_text(r, &fact->why);
+		} else if (f->kind == FIELD_LIST) {
+			list = (struct fact_list *)(void *)(base + f->offset);
+			for (i = 0; i < list->n; i++)
+				rewrite_text(r, &list->values[i]);
+			rewrite_text(r, &list->source);
+			rewrite_text(r, &list->why);
+		} else if (f->kind == FIELD_OBJECT) {
+			rewrite_object(r, f->sub, base + f->offset);
+		} else {
+			memcpy(&elems, base + f->offset, sizeof(elems));
+			memcpy(&n, base + f->count_offset, sizeof(n));
+			for (i = 0; i < n; i++)
+				rewrite_object(r, f->sub, elems + i * f->sub->size);
+		}
+	}
+}
+
+void snapshot_rewrite(struct snapshot *s, snapshot_text_fn *fn, void *ctx)
+{
+	struct rewriter r = { .fn = fn, .ctx = ctx };
+
+	rewrite_object(&r, &schema_SNAPSHOT, s);
 }

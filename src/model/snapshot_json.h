@@ -30,4 +30,8 @@ void snapshot_report(struct arena *a, struct jsonw *w, const struct snapshot *s)
 typedef void fact_visit_fn(void *ctx, const char *path, const char *label, const struct fact *f);
 void snapshot_walk(struct arena *a, const struct snapshot *s, fact_visit_fn *fn, void *ctx);
 
+/* Replaces every text of every fact (value, source, why) by fn's answer; for redaction. */
+typedef const char *snapshot_text_fn(void *ctx, const char *text);
+void snapshot_rewrite(struct snapshot *s, snapshot_text_fn *fn, void *ctx);
+
 #endif

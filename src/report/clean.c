@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one way for foreign text into text and Markdown output. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/utf8.h"
+#include "report/report.h"
+
+enum { CLEAN_MAX = 4096 };
+
+static void put_code_point(struct strbuf *out, struct view v, size_t at, size_t end, int32_t cp)
+{
+	if (cp == '\n' || cp == '\t')
+		strbuf_addc(out, ' ');
+	else if (cp < 0)
+		strbuf_printf(out, "\\x%02x", (unsigned char)v.p[at]);
+	else if (utf8_is_control(cp) && cp < 0x100)
+		strbuf_printf(out, "\\x%02x", (unsigned)cp);
+	else if (utf8_is_format(cp))
+		strbuf_printf(out, "\\u{%04x}", (unsigned)cp);
+	else
+		strbuf_addn(out, v.p + at, end - at);
+}
+
+static void put(struct strbuf *out, const char *s, const char *escape)
+{
+	struct view v = view_of(s);
+	size_t i = 0, at;
+	int32_t cp;
+
+	while (i < v.n) {
+		if (i >= CLEAN_MAX) {
+			strbuf_add(out, "...");
+			return;
+		}
+		at = i;
+		cp = utf8_next(v, &i);
+		if (cp > 0 && cp < 0x80 && escape && strchr(escape, cp))
+			strbuf_addc(out, '\\');
+		put_code_point(out, v, at, i, cp);
+	}
+}
+
+void put_clean(struct strbuf *out, const char *s)
+{
+	put(out, s, NULL);
+}
+
+void put_clean_markdown(struct strbuf *out, const char *s)
+{
+	put(out, s, "\\`*_{}[]<>|#!~&");
+}
+
+const char *clean(struct arena *a, const char *s)
+{
+	struct strbuf b;
+
+	strbuf_init(&b, a);
+	put_clean(&b, s);
+	return b.s;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The formats, each defined in a file of its own. Private to report/. */
+#ifndef REPORT_FORMATS_H
+#define REPORT_FORMATS_H
+
+#include "report/report.h"
+
+extern const struct report_format report_text;
+extern const struct report_format report_json;
+extern const struct report_format report_markdown;
+
+/* "" or a note such as "needs root, reboot" for a remedy; never NULL. */
+const char *remedy_note(struct arena *a, const struct remedy *r);
+/* The sentence that stands for the verdict when nothing is broken, or about what could not be judged. */
+const char *verdict_sentence(const struct report *rep);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The JSON report, cuvet.report/1: fields may be added, never changed (docs/design.md). */
+#include "base/jsonw.h"
+#include "base/version.h"
+#include "model/snapshot_json.h"
+#include "report/formats.h"
+
+static void put_evidence(struct jsonw *w, const struct finding *f)
+{
+	const struct evidence *e;
+
+	jsonw_key(w, "evidence");
+	jsonw_array(w);
+	for (e = f->evidence; e < f->evidence + f->n_evidence; e++) {
+		jsonw_object(w);
+		jsonw_kstr(w, "field", e->field);
+		jsonw_kstr(w, "seen", e->seen);
+		jsonw_kstr(w, "wanted", e->wanted);
+		jsonw_kstr(w, "source", e->source);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+static void put_remedies(struct jsonw *w, const struct finding *f)
+{
+	const struct remedy *r;
+
+	jsonw_key(w, "remedies");
+	jsonw_array(w);
+	for (r = f->remedies; r < f->remedies + f->n_remedies; r++) {
+		jsonw_object(w);
+		jsonw_kstr(w, "text", r->text);
+		jsonw_kstrs(w, "commands", r->commands, r->n_commands);
+		jsonw_kbool(w, "needs_root", r->needs_root);
+		jsonw_kbool(w, "needs_reboot", r->needs_reboot);
+		jsonw_kstr(w, "risk", risk_name(r->risk));
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+static void put_finding(struct jsonw *w, const struct finding *f)
+{
+	const struct finding_info *info = finding_info(f->id);
+
+	jsonw_object(w);
+	jsonw_kstr(w, "code", info->code);
+	jsonw_kstr(w, "name", info->name);
+	jsonw_kstr(w, "layer", layer_name(info->layer));
+	jsonw_kstr(w, "severity", severity_name(f->severity));
+	jsonw_kstr(w, "certainty", certainty_name(f->certainty));
+	jsonw_kstr(w, "subject", f->subject);
+	jsonw_kstr(w, "message", f->message);
+	jsonw_kstr(w, "consequence_of", f->has_cause ? finding_info(f->cause)->name : NULL);
+	put_evidence(w, f);
+	put_remedies(w, f);
+	jsonw_end_object(w);
+}
+
+static void put_skipped(struct jsonw *w, const struct results *r)
+{
+	const struct skip *s;
+
+	jsonw_key(w, "skipped");
+	jsonw_array(w);
+	for (s = r->skipped; s < r->skipped + r->n_skipped; s++) {
+		jsonw_object(w);
+		jsonw_kstr(w, "rule", s->rule);
+		jsonw_kstr(w, "needs", s->needs);
+		jsonw_kstr(w, "why", s->why);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+static void render(struct arena *a, const struct report *rep, struct strbuf *out)
+{
+	const struct results *r = rep->r;
+	struct jsonw w;
+	size_t i;
+
+	jsonw_init(&w, out, true);
+	jsonw_object(&w);
+	jsonw_kstr(&w, "schema", "cuvet.report/1");
+	jsonw_kstr(&w, "cuvet", CUVET_VERSION);
+	jsonw_kstr(&w, "data", rep->data_date);
+	jsonw_kstr(&w, "command", rep->command);
+	jsonw_kstr(&w, "verdict", verdict_name(r->verdict));
+	jsonw_key(&w, "root_cause");
+	if (r->root)
+		put_finding(&w, r->root);
+	else
+		jsonw_null(&w);
+	jsonw_key(&w, "findings");
+	jsonw_array(&w);
+	for (i = 0; i < r->n_findings; i++)
+		put_finding(&w, r->findings[i]);
+	jsonw_end_array(&w);
+	jsonw_kstrs(&w, "asks", r->asks, r->n_asks);
+	jsonw_key(&w, "snapshot");
+	snapshot_report(a, &w, rep->s);
+	put_skipped(&w, r);
+	jsonw_end_object(&w);
+	strbuf_addc(out, '\n');
+}
+
+const struct report_format report_json = { .name = "json", .render = render };
