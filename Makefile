@@ -35,7 +35,8 @@ Q :=
 QUIET = @:
 else
 Q := @
-QUIET = @printf '  %-8s %s\n'
+# Nothing at all with -s, which the scripts use.
+QUIET = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),@:,@printf '  %-8s %s\n')
 endif
 
 # ---------------------------------------------------------------------------------------------
