@@ -7,11 +7,12 @@
 tap_need cppcheck
 mkdir -p build/cppcheck
 # Not asked: normalCheckLevelMaxBranches, missingInclude (information about cppcheck itself), and
-# unknownMacro, which _() and X-lists set off in files that compile.
+# unknownMacro and internalAstError, which X-lists and statement expressions set off in good code.
 log=$(cppcheck --quiet --std=c11 --language=c -D_GNU_SOURCE -DCUVET_VERSION='""' -Isrc -Ibuild/gen \
 	--enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	--suppress=normalCheckLevelMaxBranches --suppress=missingIncludeSystem \
-	--suppress=unknownMacro --cppcheck-build-dir=build/cppcheck -j "${JOBS:-2}" src 2>&1)
+	--suppress=unknownMacro --suppress=internalAstError \
+	--cppcheck-build-dir=build/cppcheck -j "${JOBS:-2}" src 2>&1)
 rc=$?
 tap "cppcheck finds nothing in $(find src -name '*.c' | wc -l) files" \
 	"$([ $rc -eq 0 ] || printf '%s\n' "$log" "exit code $rc")"

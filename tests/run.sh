@@ -326,13 +326,20 @@ release=yes asan=yes
 if [ "${#patterns[@]}" -gt 0 ] && [[ "${patterns[*]}" =~ ^((scripts|lint)/[a-z-]*\ ?)+$ ]]; then
 	asan=not-needed
 fi
-build build/release build/cuvet standin || release=no
-[ $release = no ] || [ -n "${UPDATE_GOLDEN:-}" ] || add_scripts
+release_lib=yes asan_lib=yes
+if ! build build/release build/cuvet standin; then
+	release=no
+	built "$(log_of build/release)" build/libcuvet.a || release_lib=no
+fi
+[ -n "${UPDATE_GOLDEN:-}" ] || add_scripts
 if [ $asan = yes ] && [ -z "${UPDATE_GOLDEN:-}" ]; then
-	build build/asan build/asan/cuvet || asan=no
-	[ $asan = no ] || add_fuzzers
-	[ $release = no ] || add_units release build unit
-	[ $asan = no ] || add_units asan build/asan unit-asan
+	if ! build build/asan build/asan/cuvet; then
+		asan=no
+		built "$(log_of build/asan)" build/asan/libcuvet.a || asan_lib=no
+	fi
+	[ $asan_lib = no ] || add_fuzzers
+	[ $release_lib = no ] || add_units release build unit
+	[ $asan_lib = no ] || add_units asan build/asan unit-asan
 	[ $asan = no ] || add_files asan
 fi
 [ $release = no ] || add_files release

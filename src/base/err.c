@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Setting and wrapping errors; prints nothing. */
+#define BASE_ERR_IMPLEMENTATION
 #include "base/err.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ static const struct {
 #undef ERR
 };
 
+ATTR_PRINTF(3, 0)
 static void fit(char *buf, size_t size, const char *fmt, va_list ap)
 {
 	int n = vsnprintf(buf, size, fmt, ap);

@@ -33,4 +33,11 @@ const char *err_text(enum err_code code);
 /* The exit code of the program for this error (design: 2 usage, 4 could not do its work). */
 int err_exit_code(enum err_code code);
 
+/* The static analyzer looks at one file at a time: it is told here that an error is never 0. */
+#if defined(__clang_analyzer__) && !defined(BASE_ERR_IMPLEMENTATION)
+#define err_set(...) (err_set(__VA_ARGS__), -1)
+#define err_wrap(...) (err_wrap(__VA_ARGS__), -1)
+#define err_errno(...) (err_errno(__VA_ARGS__), -1)
+#endif
+
 #endif
