@@ -236,6 +236,23 @@ class Check:
                 if row["nvcc_min_cc"] != targets[0] or row["nvcc_max_cc"] != targets[-1]:
                     self.say(where, "nvcc_min_cc and nvcc_max_cc do not bound nvcc_targets")
 
+    def image_tag_rules(self, table):
+        rows = {row["version"]: row for row in table["rows"]}
+        for check in table["facts"]["spot_checks"]:
+            tag = check["tag"]
+            version, _, rest = tag.partition("-")
+            flavour, _, system = rest.rpartition("-")
+            row = rows.get(version, {})
+            for label in row.get("cudnn", []):
+                if flavour.startswith(label + "-"):
+                    flavour = "cudnn-" + flavour[len(label) + 1:]
+                    break
+            listed = any(system in group["os"] and flavour in (group["flavours"] or [])
+                         for group in row.get("tags") or [])
+            if listed != check["listed"]:
+                self.say("image_tag " + tag, "listed is %s, the spot check says %s"
+                         % (listed, check["listed"]))
+
     def torch_rules(self, table):
         defaults = {}
         for row in table["rows"]:
