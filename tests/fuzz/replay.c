@@ -10,37 +10,33 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Gives the target its own allocation of exactly the input's size, so that a read past its end
- * is seen by the address sanitizer. */
+/*
+ * Gives the target an allocation of exactly the input's size, so that the address sanitizer sees a
+ * read past its end; an empty input is the end of one, as a block of no bytes would get one.
+ */
 static int replay_file(const char *path)
 {
 	FILE *f = fopen(path, "rb");
+	uint8_t *block = NULL;
 	struct stat st;
-	uint8_t *data;
-	size_t size;
+	size_t size, lead;
+	int r = -1;
 
 	if (!f)
 		return -1;
-	if (fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode)) {
-		fclose(f);
-		return -1;
-	}
+	if (fstat(fileno(f), &st) < 0 || !S_ISREG(st.st_mode))
+		goto out;
 	size = (size_t)st.st_size;
-	data = malloc(size ? size : 1);
-	if (!data || fread(data, 1, size, f) != size) {
-		free(data);
-		fclose(f);
-		return -1;
-	}
+	lead = size ? 0 : 16;
+	block = malloc(lead + size);
+	if (!block || fread(block + lead, 1, size, f) != size)
+		goto out;
+	LLVMFuzzerTestOneInput(block + lead, size);
+	r = 0;
+out:
+	free(block);
 	fclose(f);
-	if (size == 0) {
-		/* Still a valid pointer, but not one byte may be read. */
-		free(data);
-		data = malloc(0);
-	}
-	LLVMFuzzerTestOneInput(data, size);
-	free(data);
-	return 0;
+	return r;
 }
 
 static int visible(const struct dirent *entry)
