@@ -200,6 +200,14 @@ bool json_int(const struct json *v, int64_t *ret)
 	return true;
 }
 
+bool json_num(const struct json *v, double *ret)
+{
+	if (json_type(v) != JSON_NUMBER || !isfinite(item(v)->valuedouble))
+		return false;
+	*ret = item(v)->valuedouble;
+	return true;
+}
+
 bool json_get_int(const struct json *obj, const char *key, int64_t *ret)
 {
 	return json_int(json_get(obj, key), ret);

@@ -39,6 +39,8 @@ bool json_get_bool(const struct json *obj, const char *key, bool dflt);
 /* Whole numbers up to 2^53 only; false otherwise. */
 bool json_int(const struct json *v, int64_t *ret);
 bool json_get_int(const struct json *obj, const char *key, int64_t *ret);
+/* Any finite number. */
+bool json_num(const struct json *v, double *ret);
 bool json_is_true(const struct json *v);
 
 /* Array of strings as NULL-terminated list on the arena; other members are left out. NULL unless an array. */

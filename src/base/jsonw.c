@@ -3,6 +3,7 @@
 #include "base/jsonw.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "base/utf8.h"
 
@@ -138,6 +139,15 @@ void jsonw_int(struct jsonw *w, int64_t n)
 {
 	lead(w);
 	strbuf_printf(w->out, "%lld", (long long)n);
+}
+
+void jsonw_num(struct jsonw *w, double n)
+{
+	lead(w);
+	if (isfinite(n))
+		strbuf_printf(w->out, "%.15g", n);
+	else
+		strbuf_add(w->out, "null");
 }
 
 void jsonw_bool(struct jsonw *w, bool b)

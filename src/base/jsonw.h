@@ -31,6 +31,7 @@ void jsonw_key(struct jsonw *w, const char *key);
 void jsonw_str(struct jsonw *w, const char *s);
 void jsonw_view(struct jsonw *w, struct view v);
 void jsonw_int(struct jsonw *w, int64_t n);
+void jsonw_num(struct jsonw *w, double n); /* not finite: null */
 void jsonw_bool(struct jsonw *w, bool b);
 void jsonw_null(struct jsonw *w);
 /* key and value in one call */

@@ -32,6 +32,8 @@ int source_snapshot(struct arena *a, struct compat *c, const struct source_optio
 
 /* Completes GPUs from the tables: PCI id to name, chip, compute capability; NVML or assumed names to the same. */
 void source_enrich(struct arena *a, struct compat *c, struct snapshot *s);
+/* The same for one GPU whose rows are known; several rows that disagree set gpu.ambiguous. */
+void source_enrich_gpu(struct arena *a, struct compat *c, struct gpu *g, const struct gpu_match *m);
 /* Overlays K=V on the snapshot (design.md, keys of --assume). */
 int source_assume(struct arena *a, struct compat *c, const char *const *assume, size_t n,
 		  struct snapshot *s, struct err *err) ATTR_MUST;

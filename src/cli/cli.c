@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start-up, dispatch and the two outputs: the result on stdout, one line of complaint on stderr. */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "base/version.h"
+#include "cli/help.h"
+#include "cli/opts.h"
+#include "report/report.h"
+
+#ifndef LOCALEDIR
+#define LOCALEDIR "/usr/local/share/locale"
+#endif
+
+extern const struct cmd cmd_check, cmd_show, cmd_explain, cmd_snapshot;
+
+const struct cmd *const cmds[] = { &cmd_check, &cmd_show, &cmd_explain, &cmd_snapshot, NULL };
+
+/*
+ * A closed descriptor 0, 1 or 2 would be taken by the next open() and written to as if it were the terminal.
+ * Standing in for stdout and stderr is a read-only /dev/null, so that writing to them still fails.
+ */
+static void hold_standard_fds(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDONLY);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+int cli_fail(const struct err *err)
+{
+	struct arena *a = arena_new(NULL);
+	struct strbuf b;
+	int code = err_exit_code(err->code);
+
+	strbuf_init(&b, a);
+	strbuf_add(&b, "cuvet: ");
+	put_clean(&b, err->msg[0] ? err->msg : _(err_text(err->code)));
+	strbuf_addc(&b, '\n');
+	/* Nothing is left to do when stderr fails too. */
+	if (file_write_fd(STDERR_FILENO, "stderr", (struct view){ .p = b.s, .n = b.n }, NULL))
+		code = code ? code : EXIT_CANNOT;
+	arena_free(a);
+	return code;
+}
+
+int cli_write(struct run *r, const char *text, size_t n)
+{
+	struct err err = { 0 };
+
+	if (file_write_fd(r->out_fd, _("standard output"), (struct view){ .p = text, .n = n }, &err))
+		return cli_fail(&err);
+	return EXIT_OK;
+}
+
+static int write_buffer(struct run *r, const struct strbuf *b)
+{
+	return cli_write(r, b->s, b->n);
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[ARRAY_LEN(cmds)] = { 0 };
+	struct err err;
+	const char *near;
+	size_t i;
+
+	for (i = 0; cmds[i]; i++)
+		names[i] = cmds[i]->name;
+	near = suggest(name, names);
+	if (near)
+		err_set(&err, ERR_USAGE, _("unknown command %.80s; did you mean %s?"), name, near);
+	else
+		err_set(&err, ERR_USAGE, _("unknown command %.80s; `cuvet --help` lists them"), name);
+	return cli_fail(&err);
+}
+
+static const struct cmd *find_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; cmds[i]; i++)
+		if (strcmp(cmds[i]->name, name) == 0)
+			return cmds[i];
+	return NULL;
+}
+
+static int print_version(struct run *r)
+{
+	return cli_write(r, "cuvet " CUVET_VERSION "\n", sizeof("cuvet " CUVET_VERSION "\n") - 1);
+}
+
+static int print_help(struct run *r, const struct cmd *cmd, bool dump)
+{
+	struct strbuf b;
+
+	strbuf_init(&b, r->a);
+	if (dump)
+		help_dump(&b);
+	else
+		help_put(&b, cmd);
+	return write_buffer(r, &b);
+}
+
+/* Text goes through gettext; numbers stay in C form, since versions and JSON are no prose. */
+static void set_language(const char *lang)
+{
+	setlocale(LC_MESSAGES, "");
+	setlocale(LC_CTYPE, "");
+	if (lang)
+		setenv("LANGUAGE", lang, 1);
+	bindtextdomain("cuvet", LOCALEDIR);
+	textdomain("cuvet");
+}
+
+static int dispatch(struct run *r, struct options *o, int argc, char **argv)
+{
+	const struct cmd *cmd = NULL;
+	struct err err = { 0 };
+	int from = 1;
+
+	if (argc > 1 && strcmp(argv[1], "--dump-cli") == 0)
+		return print_help(r, NULL, true);
+	if (argc > 1 && argv[1][0] != '-') {
+		cmd = find_command(argv[1]);
+		if (!cmd && strcmp(argv[1], "help") == 0)
+			return print_help(r, argc > 2 ? find_command(argv[2]) : NULL, false);
+		if (!cmd)
+			return unknown_command(argv[1]);
+		from = 2;
+	}
+	if (opts_parse(r->a, cmd ? cmd : &cmd_check, argc, argv, from, o, &err))
+		return cli_fail(&err);
+	set_language(o->lang);
+	if (o->version)
+		return print_version(r);
+	if (o->help)
+		return print_help(r, cmd, false);
+	if (o->json && o->format && strcmp(o->format, "json") != 0) {
+		err_set(&err, ERR_USAGE, _("--json and --format %s exclude each other"), o->format);
+		return cli_fail(&err);
+	}
+	if (o->json)
+		o->format = "json";
+	if (o->format && strcmp(o->format, "json") == 0)
+		o->json = true;
+	return (cmd ? cmd : &cmd_check)->run(r);
+}
+
+int cli_main(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct run r = { .o = &o, .out_fd = STDOUT_FILENO };
+	int code;
+
+	hold_standard_fds();
+	/* A reader that went away is an error of writing, not a silent death half-way. */
+	signal(SIGPIPE, SIG_IGN);
+	r.a = arena_new(NULL);
+	r.out_tty = isatty(STDOUT_FILENO);
+	code = dispatch(&r, &o, argc, argv);
+	arena_free(r.a);
+	return code;
+}

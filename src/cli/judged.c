@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options to source, results to report and exit code. */
+#include "cli/judged.h"
+
+#include "base/arena.h"
+#include "base/suggest.h"
+#include "cli/present.h"
+#include "report/report.h"
+#include "rule/rule.h"
+#include "source/source.h"
+
+int judged_snapshot(struct run *r, struct compat **ret_c, struct snapshot *ret_s)
+{
+	const struct options *o = r->o;
+	struct source_options so = {
+		.root = o->root,
+		.facts = o->facts,
+		.python = o->python,
+		.inputs = o->args.v,
+		.n_inputs = o->args.n,
+		.assume = o->assume.v,
+		.n_assume = o->assume.n,
+		.require = o->require.v,
+		.n_require = o->require.n,
+		.no_live = o->no_live,
+		.deep = o->deep,
+	};
+	struct err err = { 0 };
+
+	if (o->facts && !o->root) {
+		err_set(&err, ERR_USAGE, _("--facts goes with --root"));
+		return cli_fail(&err);
+	}
+	if (o->root && o->args.n) {
+		err_set(&err, ERR_USAGE, _("--root and %.200s exclude each other"), o->args.v[0]);
+		return cli_fail(&err);
+	}
+	if (compat_open(r->a, o->data, ret_c, &err) || source_snapshot(r->a, *ret_c, &so, ret_s, &err))
+		return cli_fail(&err);
+	return 0;
+}
+
+static int names(struct run *r, const char *option, const struct str_list *list, const enum finding_id **ret)
+{
+	enum finding_id *ids = arena_calloc(r->a, list->n + 1, sizeof(*ids)), id;
+	const char *all[FINDING_COUNT + 1] = { 0 };
+	const char *near;
+	struct err err;
+	size_t i;
+
+	for (i = 0; i < FINDING_COUNT; i++)
+		all[i] = finding_info((enum finding_id)i)->name;
+	for (i = 0; i < list->n; i++) {
+		if (!finding_lookup(list->v[i], &id)) {
+			near = suggest(list->v[i], all);
+			err_set(&err, ERR_USAGE, _("--%s %.80s: no finding has this name%s%s%s"), option, list->v[i],
+				near ? _("; did you mean ") : "", near ? near : "", near ? "?" : "");
+			return cli_fail(&err);
+		}
+		ids[i] = id;
+	}
+	*ret = ids;
+	return 0;
+}
+
+static int exit_code(const struct options *o, enum verdict v)
+{
+	switch (v) {
+	case VERDICT_STACK_OK:
+		return EXIT_OK;
+	case VERDICT_DEGRADED:
+		return o->strict ? EXIT_BLOCKED : EXIT_OK;
+	case VERDICT_BLOCKED:
+		return EXIT_BLOCKED;
+	case VERDICT_UNDETERMINED:
+		break;
+	}
+	return EXIT_UNDETERMINED;
+}
+
+int judged_run(struct run *r, const char *command)
+{
+	const struct options *o = r->o;
+	struct judge_options jo = { .n_ignore = o->ignore.n, .n_error = o->error.n };
+	struct report rep = { .command = command };
+	struct results results = { 0 };
+	struct snapshot s;
+	struct compat *c;
+	struct strbuf out;
+	int code;
+
+	code = names(r, "ignore", &o->ignore, &jo.ignore);
+	if (!code)
+		code = names(r, "error", &o->error, &jo.error);
+	if (!code)
+		code = judged_snapshot(r, &c, &s);
+	if (code)
+		return code;
+	judge_run(r->a, &s, c, &jo, &results);
+	rep.s = &s;
+	rep.r = &results;
+	rep.data_date = compat_date(c);
+	rep.colour = present_colour(r);
+	rep.utf8 = present_utf8(r);
+	rep.width = present_width(r);
+	if (compat_error(c))
+		return cli_fail(compat_error(c));
+	strbuf_init(&out, r->a);
+	report_format(o->format ? o->format : "text")->render(r->a, &rep, &out);
+	code = cli_write(r, out.s, out.n);
+	return code ? code : exit_code(o, results.verdict);
+}

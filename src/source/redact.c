@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Consistent masking of users, UUIDs and secrets in every text of a snapshot. */
+#include "source/redact.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "model/snapshot_json.h"
+
+enum { UUID_LEN = 36, TOKEN_MIN = 20 };
+
+struct redactor {
+	struct arena *a;
+	const char **uuids, **users;
+	size_t n_uuids, n_users;
+};
+
+static bool is_uuid(const char *s)
+{
+	size_t i;
+
+	for (i = 0; i < UUID_LEN; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash ? s[i] != '-' : !isxdigit((unsigned char)s[i]))
+			return false;
+	}
+	return !isxdigit((unsigned char)s[UUID_LEN]);
+}
+
+static size_t number(struct redactor *r, const char ***list, size_t *n, const char *s, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < *n; i++)
+		if (strlen((*list)[i]) == len && memcmp((*list)[i], s, len) == 0)
+			return i + 1;
+	*ARENA_APPEND(r->a, *list, *n) = arena_strndup(r->a, s, len);
+	return *n;
+}
+
+/* "/home/ana/x" at p: the length of the name behind it, else 0. */
+static size_t user_at(const char *text, const char *p, const char **ret_name)
+{
+	static const char *const homes[] = { "/home/", "/Users/", "\\Users\\" };
+	size_t i, n;
+
+	if (p != text && (isalnum((unsigned char)p[-1]) || p[-1] == '.'))
+		return 0;
+	for (i = 0; i < ARRAY_LEN(homes); i++) {
+		if (strncmp(p, homes[i], strlen(homes[i])) != 0)
+			continue;
+		*ret_name = p + strlen(homes[i]);
+		n = strcspn(*ret_name, "/\\:;, \t\"'");
+		return n;
+	}
+	return 0;
+}
+
+static bool is_secret_prefix(const char *p)
+{
+	static const char *const prefixes[] = { "hf_",	"ghp_", "gho_", "ghs_", "github_pat_", "sk-",
+						"AKIA", "xoxb-", "xoxp-", "glpat-", "pypi-" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(prefixes); i++)
+		if (strncmp(p, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+static size_t token_at(const char *text, const char *p)
+{
+	size_t n = 0;
+
+	if ((p != text && isalnum((unsigned char)p[-1])) || !is_secret_prefix(p))
+		return 0;
+	while (isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '-')
+		n++;
+	return n >= TOKEN_MIN ? n : 0;
+}
+
+/* "https://user:password@host": the length of "user:password" when p stands behind "//". */
+static size_t credentials_at(const char *text, const char *p)
+{
+	size_t n;
+
+	if (p < text + 3 || strncmp(p - 3, "://", 3) != 0)
+		return 0;
+	n = strcspn(p, "/@ \t\"'");
+	return p[n] == '@' ? n : 0;
+}
+
+static const char *rewrite(void *ctx, const char *text)
+{
+	struct redactor *r = ctx;
+	const char *p = text, *name = NULL;
+	struct strbuf b;
+	size_t n;
+
+	strbuf_init(&b, r->a);
+	while (*p) {
+		if (strlen(p) >= UUID_LEN && is_uuid(p)) {
+			strbuf_printf(&b, "00000000-0000-0000-0000-%012zu",
+				      number(r, &r->uuids, &r->n_uuids, p, UUID_LEN));
+			p += UUID_LEN;
+		} else if ((n = user_at(text, p, &name)) != 0) {
+			strbuf_addn(&b, p, (size_t)(name - p));
+			strbuf_printf(&b, "user%zu", number(r, &r->users, &r->n_users, name, n));
+			p = name + n;
+		} else if ((n = token_at(text, p)) != 0 || (n = credentials_at(text, p)) != 0) {
+			strbuf_add(&b, "REDACTED");
+			p += n;
+		} else {
+			strbuf_addc(&b, *p++);
+		}
+	}
+	return strcmp(b.s, text) == 0 ? text : b.s;
+}
+
+void source_redact(struct arena *a, struct snapshot *s)
+{
+	struct redactor r = { .a = a };
+
+	snapshot_rewrite(s, rewrite, &r);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A saved snapshot or a report as a source: JSON from somebody's machine, hence untrusted. */
+#include "source/snapshot_file.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "model/snapshot_json.h"
+
+enum { SNAPSHOT_LIMIT = 64 << 20 };
+
+int source_snapshot_file(struct arena *a, const char *path, struct snapshot *ret, struct err *err)
+{
+	const struct json *doc, *obj;
+	const char *schema;
+	struct view text;
+	int r;
+
+	r = file_read(a, path, SNAPSHOT_LIMIT, &text, err);
+	if (r)
+		return r;
+	r = json_parse(a, text, path, &doc, err);
+	if (r)
+		return r;
+	schema = json_get_str(doc, "schema");
+	if (!schema)
+		return err_set(err, ERR_PARSE, _("%s: no \"schema\"; a snapshot (cuvet snapshot) or report is needed"),
+			       path);
+	if (strcmp(schema, "cuvet.snapshot/1") == 0)
+		obj = json_get(doc, "facts");
+	else if (strcmp(schema, "cuvet.report/1") == 0)
+		obj = json_get(doc, "snapshot");
+	else
+		return err_set(err, ERR_PARSE, _("%s: schema %.60s is not known to this cuvet"), path, schema);
+	r = snapshot_load(a, obj, path, ret, err);
+	if (!r)
+		fact_set(&ret->source, "snapshot", path);
+	return r;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what the user named to one snapshot: a file, a root, this machine or nothing, then the assumptions. */
+#include "source/source.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "probe/probe.h"
+#include "source/snapshot_file.h"
+
+static int from_root(struct arena *a, const struct source_options *o, struct snapshot *s, struct err *err)
+{
+	struct probe_ctx p = { .a = a, .s = s, .python = o->python, .deep = o->deep };
+	struct sysroot *root;
+	int r;
+
+	r = sysroot_open(a, o->root ? o->root : "/", &root, err);
+	if (r)
+		return r;
+	p.root = root;
+	/* "--root /" names this machine, but as a tree: only the plain call asks live. */
+	if (o->root)
+		root->live = false;
+	if (o->root) {
+		r = probe_facts_load(&p, o->facts, err);
+		if (r)
+			return r;
+	}
+	fact_set(&s->source, o->root ? (p.facts ? "root" : "image") : "live", o->root ? o->root : "/");
+	fact_set(&s->root, root->dir, "--root");
+	probe_all(&p);
+	return 0;
+}
+
+static int too_many(struct err *err)
+{
+	return err_set(err, ERR_USAGE, _("one snapshot at a time can be checked"));
+}
+
+int source_snapshot(struct arena *a, struct compat *c, const struct source_options *o,
+		    struct snapshot *ret, struct err *err)
+{
+	struct snapshot s = { 0 };
+	int r = 0;
+
+	if (o->n_inputs > 1)
+		return too_many(err);
+	if (o->n_inputs)
+		r = source_snapshot_file(a, o->inputs[0], &s, err);
+	else if (o->root || !o->no_live)
+		r = from_root(a, o, &s, err);
+	else
+		fact_set(&s.source, "assumed", "--no-live");
+	if (r)
+		return r;
+	source_enrich(a, c, &s);
+	r = source_assume(a, c, o->assume, o->n_assume, &s, err);
+	if (!r)
+		r = source_require(a, o->require, o->n_require, &s, err);
+	if (!r)
+		*ret = s;
+	return r;
+}
