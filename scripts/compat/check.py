@@ -243,10 +243,6 @@ class Check:
             version, _, rest = tag.partition("-")
             flavour, _, system = rest.rpartition("-")
             row = rows.get(version, {})
-            for label in row.get("cudnn", []):
-                if flavour.startswith(label + "-"):
-                    flavour = "cudnn-" + flavour[len(label) + 1:]
-                    break
             listed = any(system in group["os"] and flavour in (group["flavours"] or [])
                          for group in row.get("tags") or [])
             if listed != check["listed"]:
