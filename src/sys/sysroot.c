@@ -318,8 +318,17 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int sysroot_list(const struct sysroot *r, struct arena *a, const char *path, size_t max,
-		 struct dirlist *ret)
+static bool entry_is_dir(int fd, const struct dirent *e)
+{
+	struct stat st;
+
+	if (e->d_type != DT_UNKNOWN)
+		return e->d_type == DT_DIR;
+	return fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int list(const struct sysroot *r, struct arena *a, const char *path, size_t max, bool mark,
+		struct dirlist *ret)
 {
 	_cleanup_fd_ int fd = sysroot_open_dir(r, path);
 	_cleanup_dir_ DIR *d = NULL;
@@ -339,13 +348,27 @@ int sysroot_list(const struct sysroot *r, struct arena *a, const char *path, siz
 			ret->cut = true;
 			break;
 		}
-		*ARENA_APPEND(a, ret->names, ret->n) = arena_strdup(a, e->d_name);
+		*ARENA_APPEND(a, ret->names, ret->n) =
+			mark && entry_is_dir(dirfd(d), e) ? arena_printf(a, "%s/", e->d_name) :
+							    arena_strdup(a, e->d_name);
 	}
 	if (!e && errno)
 		return -errno;
 	if (ret->n)
 		qsort(ret->names, ret->n, sizeof(*ret->names), by_name);
 	return 0;
+}
+
+int sysroot_list(const struct sysroot *r, struct arena *a, const char *path, size_t max,
+		 struct dirlist *ret)
+{
+	return list(r, a, path, max, false, ret);
+}
+
+int sysroot_list_marked(const struct sysroot *r, struct arena *a, const char *path, size_t max,
+			struct dirlist *ret)
+{
+	return list(r, a, path, max, true, ret);
 }
 
 void sysroot_fact(const struct sysroot *r, struct arena *a, const char *path, struct fact *f)

@@ -57,6 +57,9 @@ struct dirlist {
 };
 int sysroot_list(const struct sysroot *r, struct arena *a, const char *path, size_t max,
 		 struct dirlist *ret);
+/* The same; the name of a folder (not of a link to one) ends in '/'. */
+int sysroot_list_marked(const struct sysroot *r, struct arena *a, const char *path, size_t max,
+			struct dirlist *ret);
 
 /* Fills a fact from the first line of PATH; its state follows errno, its source is PATH. */
 void sysroot_fact(const struct sysroot *r, struct arena *a, const char *path, struct fact *f);
