@@ -29,6 +29,23 @@ const char *const *compat_tables(struct compat *c);
 /* Whole table document (object with "rows" and "sources"); NULL when there is none of that name. */
 const struct json *compat_table(struct compat *c, const char *table);
 
+/*
+ * Row by row, without a parse of the rest: number of rows (0 for no such table), row i, a string member of it (NULL when
+ * it is none), the table's date, and what a key of "sources" stands for: "what (where, date)".
+ */
+size_t compat_count(struct compat *c, const char *table);
+const struct json *compat_row(struct compat *c, const char *table, size_t i);
+const char *compat_text(struct compat *c, const char *table, size_t i, const char *field);
+const char *compat_table_date(struct compat *c, const char *table);
+const char *compat_source(struct compat *c, const char *table, const char *key);
+
+/* The fields by which rows are looked up, the key first; ends with field NULL. NULL for tables without such a list. */
+struct table_key {
+	const char *field;
+	bool in_key; /* part of the table's key: always there */
+};
+const struct table_key *compat_table_keys(const char *table);
+
 /* -------- GPUs */
 struct gpu_row {
 	const char *id;		  /* "2684"; NULL for a chip or a name without a PCI id */
@@ -44,6 +61,9 @@ struct gpu_row {
 	double memory_gib;	  /* 0 when not known */
 	const char *source;	  /* for evidence: "matrix gpu 2684" */
 	bool doubtful;		  /* rests on one source or an assumption: findings say inferred */
+	bool last_driver_known;	    /* last_driver NULL then means that no branch has dropped it yet */
+	bool last_driver_inferred;  /* from the chip, not from the device's own listing */
+	bool open_module_inferred;
 };
 const struct gpu_row *compat_gpu(struct compat *c, const char *device_id); /* "2684", lower case */
 const struct gpu_row *compat_gpu_subsystem(struct compat *c, const char *device_id, const char *subsystem);
@@ -109,17 +129,23 @@ struct torch_row {
 	const char *min_glibc;
 	const char *torchvision, *torchaudio, *triton, *nccl;
 	bool pypi_default;
-	const char *index_url; /* complete --index-url for this variant; NULL when it is plain PyPI */
+	const char *index_url; /* complete --index-url for this variant, for PyPI's default too; NULL not known */
+	bool find_links;       /* index_url is a page of links: pip's -f, not --index-url */
 	const char *date;
 	const char *arch_confidence;
 	const char *source;
 	bool doubtful;
+	bool unconfirmed; /* existence or arch list not confirmed: never recommended */
 };
 /* Exact row; NULL when not published. */
 const struct torch_row *compat_torch(struct compat *c, const char *version, const char *platform,
 				     const char *variant);
 /* All rows in order (version, platform, variant); n through ret_n. */
 const struct torch_row *compat_torch_rows(struct compat *c, size_t *ret_n);
+/* Row i of that table, in its order; NULL beyond the end or damaged. */
+const struct torch_row *compat_torch_at(struct compat *c, size_t i);
+/* Rows of one release, as NULL-terminated list of pointers: parses no more than those. Never NULL. */
+const struct torch_row *const *compat_torch_of_release(struct compat *c, const char *version);
 /* Is this release in the table at all (any platform or variant)? */
 bool compat_torch_release(struct compat *c, const char *version);
 /* "2.6.0" for torchvision "0.21.0" (package "torchvision" or "torchaudio"); NULL unknown. */

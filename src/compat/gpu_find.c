@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what a person or a program calls a GPU to rows. A name is compared whole; what does not fit finds nothing. */
+#include <string.h>
+
+#include "compat/gpu.h"
+#include "compat/near.h"
+
+/* How a name fits, best first. A worse kind counts only where no better one was met. */
+enum fit { FIT_WHOLE, FIT_SHORT, FIT_SHORTER, FIT_KINDS };
+
+/* nvidia-smi's table cuts a name longer than `longer` to `keep` and "...". Source: facts.cut of the name table. */
+static const struct {
+	size_t keep, longer;
+} cuts[] = {
+	{ .keep = 15, .longer = 18 }, /* drivers up to 525 */
+	{ .keep = 24, .longer = 27 }, /* from 530 on */
+};
+
+struct hit {
+	struct table *t;
+	size_t row;
+	const char *name;
+};
+
+struct hits {
+	struct hit *v;
+	size_t n;
+};
+
+struct search {
+	struct compat *c;
+	struct gpu_name plain;
+	struct gpu_words words;	   /* of the query, brands left out */
+	bool branded;		   /* the query names a brand or the maker */
+	bool numeric;		   /* "4090": no word of its own to go by */
+	bool series;		   /* "RTX 4090": a series word stands in the query */
+	struct view stem;	   /* of a cut name; p NULL for a whole one */
+	size_t longer;
+	struct hits hits[FIT_KINDS];
+	struct near near;
+};
+
+static bool is_table(const struct table *t, const char *name)
+{
+	return strcmp(t->name, name) == 0;
+}
+
+static void add_hit(struct search *s, enum fit fit, struct table *t, size_t row, struct view name)
+{
+	struct hits *h = &s->hits[fit];
+	struct hit *hit;
+
+	/* A row's names come one after another, so only the last hit can be of the same row. */
+	if (h->n && h->v[h->n - 1].t == t && h->v[h->n - 1].row == row)
+		return;
+	hit = ARENA_APPEND(s->c->a, h->v, h->n);
+	*hit = (struct hit){ .t = t, .row = row, .name = view_dup(s->c->a, name) };
+}
+
+static bool is_guest(struct search *s, struct table *t, size_t row)
+{
+	struct view kind = { .p = NULL, .n = 0 };
+
+	if (is_table(t, "name"))
+		kind = table_text(s->c, t, row, "kind");
+	return kind.p && view_is(kind, "vgpu");
+}
+
+static bool starts_nocase(struct view v, struct view stem)
+{
+	size_t i;
+
+	for (i = 0; i < stem.n; i++)
+		if (i >= v.n || (v.p[i] | 0x20) != (stem.p[i] | 0x20))
+			return false;
+	return true;
+}
+
+/* The driver's release decides whether "NVIDIA " stands in front, so both forms of each name may have been cut. */
+static bool cut_fits(const struct search *s, struct view name)
+{
+	static const struct view maker = { .p = "NVIDIA ", .n = 7 };
+	size_t front = starts_nocase(s->stem, maker) ? maker.n : 0;
+	struct view bare = starts_nocase(name, maker) ? view_skip(name, maker.n) : name;
+
+	if (!front)
+		return bare.n > s->longer && starts_nocase(bare, s->stem);
+	return bare.n + maker.n > s->longer && starts_nocase(bare, view_skip(s->stem, front));
+}
+
+static void offer(struct search *s, struct table *t, size_t row, struct view name)
+{
+	struct gpu_name plain;
+	struct gpu_words words;
+
+	if (s->stem.p) {
+		if (cut_fits(s, name))
+			add_hit(s, FIT_WHOLE, t, row, name);
+		return;
+	}
+	if (!gpu_name_plain(name, &plain))
+		return;
+	if (strcmp(plain.s, s->plain.s) == 0)
+		add_hit(s, FIT_WHOLE, t, row, name);
+	if (is_guest(s, t, row))
+		return;
+	gpu_name_words(&plain, NAME_DROP_BRAND, &words);
+	if (!s->numeric && gpu_words_fit(&s->words, &words))
+		add_hit(s, FIT_SHORT, t, row, name);
+	if (s->series)
+		return;
+	gpu_name_words(&plain, NAME_DROP_BRAND | NAME_DROP_SERIES, &words);
+	if (gpu_words_fit(&s->words, &words))
+		add_hit(s, FIT_SHORTER, t, row, name);
+}
+
+static void offer_near(struct search *s, struct table *t, size_t row, struct view name)
+{
+	struct gpu_name plain;
+	struct view form;
+
+	if (!gpu_name_plain(name, &plain))
+		return;
+	form = view_of(plain.s);
+	/* People leave "GeForce" and the like out, so what they typed is compared without. */
+	if (!s->branded && view_starts(form, "geforce "))
+		form = view_skip(form, strlen("geforce "));
+	near_offer(&s->near, form, name, is_guest(s, t, row) ? 1 : 0);
+}
+
+typedef void visit_name(struct search *s, struct table *t, size_t row, struct view name);
+
+/* Names beside `name`: other_names, and those of subsystems. */
+static void visit_others(struct search *s, struct table *t, size_t row, visit_name *visit)
+{
+	const struct json *doc = table_row(s->c, t, row), *v;
+
+	for (v = json_first(json_get(doc, "other_names")); v; v = json_next(v))
+		if (json_str(v))
+			visit(s, t, row, view_of(json_str(v)));
+	for (v = json_first(json_get(doc, "sub")); v; v = json_next(v))
+		if (json_get_str(v, "name"))
+			visit(s, t, row, view_of(json_get_str(v, "name")));
+}
+
+static void visit_names(struct search *s, const char *table, visit_name *visit)
+{
+	struct table *t = table_get(s->c, table);
+	struct view name;
+	size_t i;
+
+	for (i = 0; t && i < t->n; i++) {
+		name = table_text(s->c, t, i, "name");
+		if (name.p)
+			visit(s, t, i, name);
+		/* Most rows have one name: the others are not parsed for it. */
+		if (t->rows[i].json || view_find(t->rows[i].line, "\"other_names\"") >= 0 ||
+		    view_find(t->rows[i].line, "\"sub\"") >= 0)
+			visit_others(s, t, i, visit);
+	}
+}
+
+static void add_row(struct search *s, struct gpu_match *m, const struct gpu_row *g)
+{
+	const struct gpu_row **slot;
+	size_t i;
+
+	if (!g)
+		return;
+	for (i = 0; i < m->n; i++)
+		if (m->rows[i] == g)
+			return;
+	slot = ARENA_APPEND(s->c->a, m->rows, m->n);
+	*slot = g;
+	if (m->n == 1)
+		m->cc = g->cc;
+	else if (m->cc != g->cc)
+		m->cc = -1;
+}
+
+/* A name of the name table is that of its devices, or, without any, of its chips. */
+static void add_named(struct search *s, struct gpu_match *m, const struct hit *hit)
+{
+	const struct json *row = table_row(s->c, hit->t, hit->row), *v;
+	const char *kind = json_get_str(row, "kind"), *cls = json_get_str(row, "class");
+	size_t before = m->n, i;
+	struct gpu_row *g;
+
+	for (v = json_first(json_get(row, "ids")); v; v = json_next(v))
+		add_row(s, m, gpu_renamed(s->c, compat_gpu(s->c, json_str(v)), hit->name));
+	for (v = m->n > before ? NULL : json_first(json_get(row, "chips")); v; v = json_next(v)) {
+		if (!json_str(v))
+			continue;
+		g = arena_alloc(s->c->a, sizeof(*g));
+		gpu_from_chip(s->c, json_str(v), g);
+		g->name = hit->name;
+		add_row(s, m, g);
+	}
+	for (i = before; i < m->n; i++) {
+		g = arena_alloc(s->c->a, sizeof(*g));
+		*g = *m->rows[i];
+		if (kind && strcmp(kind, "vgpu") == 0) {
+			cls = "vgpu";
+			g->memory_gib = 0; /* the guest has a share of the board's */
+		}
+		g->gpu_class = cls ? cls : g->gpu_class;
+		if (json_num(json_get(row, "memory_gib"), &g->memory_gib) && g->memory_gib < 0)
+			g->memory_gib = 0;
+		g->source = arena_printf(s->c->a, "matrix name %s", hit->name);
+		g->doubtful = row_doubtful(row);
+		m->rows[i] = g;
+	}
+}
+
+static void add_hits(struct search *s, struct gpu_match *m, enum fit fit)
+{
+	struct compat *c = s->c;
+	size_t i;
+
+	for (i = 0; i < s->hits[fit].n; i++) {
+		const struct hit *hit = &s->hits[fit].v[i];
+
+		if (is_table(hit->t, "name"))
+			add_named(s, m, hit);
+		else
+			add_row(s, m, gpu_renamed(c, gpu_at(c, hit->t, hit->row), hit->name));
+	}
+}
+
+/*
+ * The whole name decides. Without the maker's name it may also have been meant for the boards that share it ("H100" for
+ * H100 PCIe, H100 NVL ...), as long as that leaves the capability certain.
+ */
+static void choose_hits(struct search *s, struct gpu_match *m)
+{
+	struct gpu_match wide = { .rows = NULL };
+
+	if (s->hits[FIT_WHOLE].n) {
+		add_hits(s, m, FIT_WHOLE);
+		if (s->branded || s->stem.p || m->cc < 0)
+			return;
+		add_hits(s, &wide, FIT_SHORT);
+		if (wide.n > m->n && wide.cc == m->cc)
+			*m = wide;
+		return;
+	}
+	add_hits(s, m, FIT_SHORT);
+	if (!m->n)
+		add_hits(s, m, FIT_SHORTER);
+}
+
+/* "10de:2684", "10DE:2684:10DE:16F4", "0x2684", "0x10de2684", and NVML's "0x268410DE". */
+static bool find_device(struct compat *c, struct view name, struct gpu_match *m)
+{
+	struct view head, rest, id, sub = { .p = NULL, .n = 0 };
+	struct search s = { .c = c };
+	uint64_t x, vendor = 0x10de;
+	const struct gpu_row *g;
+
+	head = view_cut(name, ':', &rest);
+	if (rest.n) {
+		id = view_cut(rest, ':', &sub);
+		if (head.n != 4 || id.n != 4 || !view_u64(head, 16, &vendor) || !view_u64(id, 16, &x))
+			return false;
+	} else if ((view_starts(name, "0x") || view_starts(name, "0X")) && view_u64(name, 16, &x)) {
+		if (name.n > 6 && x >> 16 == 0x10de) {
+			x &= 0xffff;
+		} else if (name.n > 6) {
+			vendor = x & 0xffff;
+			x >>= 16;
+		}
+	} else {
+		return false;
+	}
+	if (vendor != 0x10de || x > 0xffff)
+		return true;
+	g = compat_gpu_subsystem(c, arena_printf(c->a, "%04x", (unsigned)x),
+				 sub.n ? view_dup(c->a, sub) : NULL);
+	add_row(&s, m, g);
+	return true;
+}
+
+static bool find_capability(struct compat *c, struct view name, struct gpu_match *m)
+{
+	struct search s = { .c = c };
+
+	if (name.n < 4 || !view_is_nocase((struct view){ .p = name.p, .n = 3 }, "cc:"))
+		return false;
+	add_row(&s, m, compat_gpu_of_cc(c, cc_parse(view_dup(c->a, view_trim(view_skip(name, 3))))));
+	return true;
+}
+
+/* "MIG 1g.5gb Device on NAME" and "NAME MIG 1g.5gb" are slices of NAME. */
+static struct view mig_parent(struct view name)
+{
+	ptrdiff_t at;
+
+	if (starts_nocase(name, VIEW("MIG "))) {
+		at = view_find(name, " on ");
+		return at > 0 ? view_trim(view_skip(name, (size_t)at + 4)) : name;
+	}
+	at = view_find(name, " MIG ");
+	return at > 0 ? view_trim((struct view){ .p = name.p, .n = (size_t)at }) : name;
+}
+
+static void take_stem(struct search *s, struct view name)
+{
+	size_t i;
+
+	if (!view_ends(name, "..."))
+		return;
+	s->stem = (struct view){ .p = name.p, .n = name.n - 3 };
+	s->longer = s->stem.n;
+	for (i = 0; i < ARRAY_LEN(cuts); i++)
+		if (s->stem.n == cuts[i].keep)
+			s->longer = cuts[i].longer;
+}
+
+static bool has_letter(const char *s)
+{
+	for (; *s; s++)
+		if ((*s >= 'a' && *s <= 'z') || (*s & 0x80))
+			return true;
+	return false;
+}
+
+static void find_by_name(struct compat *c, struct view name, struct gpu_match *m)
+{
+	struct search s = { .c = c };
+	struct gpu_words bare;
+
+	take_stem(&s, name);
+	if (!s.stem.p) {
+		if (!gpu_name_plain(name, &s.plain))
+			return;
+		gpu_name_words(&s.plain, NAME_DROP_BRAND, &s.words);
+		gpu_name_words(&s.plain, NAME_DROP_BRAND | NAME_DROP_SERIES, &bare);
+		s.series = bare.n != s.words.n;
+		s.branded = s.plain.branded || gpu_words_branded(&s.words);
+		s.numeric = !has_letter(s.plain.s);
+	}
+	visit_names(&s, "gpu", offer);
+	visit_names(&s, "name", offer);
+	choose_hits(&s, m);
+	if (m->n || s.stem.p)
+		return;
+	near_init(&s.near, view_of(s.plain.s));
+	visit_names(&s, "gpu", offer_near);
+	visit_names(&s, "name", offer_near);
+	m->near = near_list(c->a, &s.near);
+}
+
+void compat_gpu_find(struct compat *c, const char *name, struct gpu_match *ret)
+{
+	struct view v = view_trim(view_of(name));
+
+	*ret = (struct gpu_match){ .rows = NULL, .cc = -1 };
+	if (v.n && !find_device(c, v, ret) && !find_capability(c, v, ret))
+		find_by_name(c, mig_parent(v), ret);
+	if (!ret->near)
+		ret->near = arena_calloc(c->a, 1, sizeof(*ret->near));
+}
