@@ -38,7 +38,10 @@ static inline bool probe_is_running(const struct probe_ctx *p)
 
 /* The ordered table; environment first, since later probes read it. NULL-terminated. */
 extern const struct probe *const probes[];
-/* Reads DIR/../facts.json (or FILE when given) if there is one; a damaged one is an error. */
+/*
+ * Reads FILE, or DIR/../facts.json if that is a regular file. A damaged FILE is an error (ERR_PARSE); a damaged
+ * facts.json came with the tree: it is left out, and its parts of the snapshot are broken with the reason.
+ */
 int probe_facts_load(struct probe_ctx *p, const char *facts_file, struct err *err) ATTR_MUST;
 /* Runs all; s must be zeroed. */
 void probe_all(struct probe_ctx *p);

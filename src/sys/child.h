@@ -2,8 +2,8 @@
 /*
  * Runs a function in a forked child with a deadline: the only way in which a driver library is called.
  * The child gets /dev/null as stdin, stdout and stderr, no inherited descriptors above 2 but its answer pipe,
- * default signals, a built-up environment, a core limit of 0 and PR_SET_PDEATHSIG. It may crash, hang, exit or flood:
- * all are results.
+ * default signals, a built-up environment, no core dump (piped ones included) and PR_SET_PDEATHSIG. It may crash,
+ * hang, exit or flood: all are results.
  */
 #ifndef SYS_CHILD_H
 #define SYS_CHILD_H

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Own declarations of the part of NVML that is called, so that no toolkit is needed to build. */
+#ifndef PROBE_NVML_API_H
+#define PROBE_NVML_API_H
+
+#include <stddef.h>
+
+enum {
+#define CONST(name, value) name = (value),
+#include "probe/nvml_api.def"
+};
+
+typedef unsigned int nvmlReturn_t;	/* an enum there; same size and sign */
+typedef unsigned int nvmlComputeMode_t; /* likewise */
+typedef struct nvmlDevice_st *nvmlDevice_t;
+
+typedef struct nvml_pci_info {
+	char busIdLegacy[NVML_DEVICE_PCI_BUS_ID_BUFFER_V2_SIZE];
+	unsigned int domain;
+	unsigned int bus;
+	unsigned int device;
+	unsigned int pciDeviceId;    /* device in the upper half, vendor in the lower */
+	unsigned int pciSubSystemId; /* likewise */
+	char busId[NVML_DEVICE_PCI_BUS_ID_BUFFER_SIZE];
+} nvmlPciInfo_t;
+
+typedef struct nvml_memory {
+	unsigned long long total; /* bytes */
+	unsigned long long free;
+	unsigned long long used;
+} nvmlMemory_t;
+
+typedef struct nvml_fabric_info {
+	unsigned char clusterUuid[16];
+	nvmlReturn_t status; /* of the registration, when state is COMPLETED */
+	unsigned int cliqueId;
+	unsigned char state;
+} nvmlGpuFabricInfo_t;
+
+typedef struct nvml_conf_compute {
+	unsigned int environment;
+	unsigned int ccFeature;
+	unsigned int devToolsMode;
+} nvmlConfComputeSystemState_t;
+
+/* Its functions as pointers; NULL where this library has none. */
+struct nvml_api {
+#define REQ(name, args) nvmlReturn_t(*name) args;
+#define OPT(name, args) nvmlReturn_t(*name) args;
+#include "probe/nvml_api.def"
+};
+
+#endif
