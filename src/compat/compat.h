@@ -36,6 +36,8 @@ const struct json *compat_table(struct compat *c, const char *table);
 size_t compat_count(struct compat *c, const char *table);
 const struct json *compat_row(struct compat *c, const char *table, size_t i);
 const char *compat_text(struct compat *c, const char *table, size_t i, const char *field);
+/* First row from `from` on whose string member `field` is `value`; compat_count() when there is none. */
+size_t compat_find(struct compat *c, const char *table, size_t from, const char *field, const char *value);
 const char *compat_table_date(struct compat *c, const char *table);
 const char *compat_source(struct compat *c, const char *table, const char *key);
 
@@ -45,6 +47,10 @@ struct table_key {
 	bool in_key; /* part of the table's key: always there */
 };
 const struct table_key *compat_table_keys(const char *table);
+/* Values of these fields that are close to `wanted`, nearest first; at most 5, NULL-terminated. */
+const char *const *compat_near(struct compat *c, const char *table, const char *wanted);
+/* A scalar member of row i as text, a whole number too; NULL when it is none. */
+const char *compat_value(struct compat *c, const char *table, size_t i, const char *field);
 
 /* -------- GPUs */
 struct gpu_row {

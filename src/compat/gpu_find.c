@@ -32,7 +32,7 @@ struct search {
 	struct gpu_name plain;
 	struct gpu_words words;	   /* of the query, brands left out */
 	bool branded;		   /* the query names a brand or the maker */
-	bool numeric;		   /* "4090": no word of its own to go by */
+	bool bare;		   /* "4090", "TITAN X": only with a series word would it be a name */
 	bool series;		   /* "RTX 4090": a series word stands in the query */
 	struct view stem;	   /* of a cut name; p NULL for a whole one */
 	size_t longer;
@@ -88,24 +88,24 @@ static bool cut_fits(const struct search *s, struct view name)
 	return bare.n + maker.n > s->longer && starts_nocase(bare, view_skip(s->stem, front));
 }
 
-static void offer(struct search *s, struct table *t, size_t row, struct view name)
+static void offer_whole(struct search *s, struct table *t, size_t row, struct view name)
+{
+	struct gpu_name plain;
+
+	if (s->stem.p ? cut_fits(s, name) :
+			gpu_name_plain(name, &plain) && strcmp(plain.s, s->plain.s) == 0)
+		add_hit(s, FIT_WHOLE, t, row, name);
+}
+
+static void offer_short(struct search *s, struct table *t, size_t row, struct view name)
 {
 	struct gpu_name plain;
 	struct gpu_words words;
 
-	if (s->stem.p) {
-		if (cut_fits(s, name))
-			add_hit(s, FIT_WHOLE, t, row, name);
-		return;
-	}
-	if (!gpu_name_plain(name, &plain))
-		return;
-	if (strcmp(plain.s, s->plain.s) == 0)
-		add_hit(s, FIT_WHOLE, t, row, name);
-	if (is_guest(s, t, row))
+	if (is_guest(s, t, row) || !gpu_name_plain(name, &plain))
 		return;
 	gpu_name_words(&plain, NAME_DROP_BRAND, &words);
-	if (!s->numeric && gpu_words_fit(&s->words, &words))
+	if (!s->bare && gpu_words_fit(&s->words, &words))
 		add_hit(s, FIT_SHORT, t, row, name);
 	if (s->series)
 		return;
@@ -227,24 +227,28 @@ static void add_hits(struct search *s, struct gpu_match *m, enum fit fit)
 	}
 }
 
+static void look(struct search *s, visit_name *visit)
+{
+	visit_names(s, "gpu", visit);
+	visit_names(s, "name", visit);
+}
+
 /*
  * The whole name decides. Without the maker's name it may also have been meant for the boards that share it ("H100" for
  * H100 PCIe, H100 NVL ...), as long as that leaves the capability certain.
  */
 static void choose_hits(struct search *s, struct gpu_match *m)
 {
-	struct gpu_match wide = { .rows = NULL };
+	struct gpu_match wide = { .rows = NULL, .cc = -1 };
 
-	if (s->hits[FIT_WHOLE].n) {
-		add_hits(s, m, FIT_WHOLE);
-		if (s->branded || s->stem.p || m->cc < 0)
-			return;
-		add_hits(s, &wide, FIT_SHORT);
-		if (wide.n > m->n && wide.cc == m->cc)
-			*m = wide;
+	look(s, offer_whole);
+	add_hits(s, m, FIT_WHOLE);
+	if (s->stem.p || (m->n && (s->branded || m->cc < 0)))
 		return;
-	}
-	add_hits(s, m, FIT_SHORT);
+	look(s, offer_short);
+	add_hits(s, &wide, FIT_SHORT);
+	if (!m->n || (wide.n > m->n && wide.cc == m->cc))
+		*m = wide;
 	if (!m->n)
 		add_hits(s, m, FIT_SHORTER);
 }
@@ -337,16 +341,13 @@ static void find_by_name(struct compat *c, struct view name, struct gpu_match *m
 		gpu_name_words(&s.plain, NAME_DROP_BRAND | NAME_DROP_SERIES, &bare);
 		s.series = bare.n != s.words.n;
 		s.branded = s.plain.branded || gpu_words_branded(&s.words);
-		s.numeric = !has_letter(s.plain.s);
+		s.bare = !has_letter(s.plain.s) || strncmp(s.plain.s, "titan", 5) == 0;
 	}
-	visit_names(&s, "gpu", offer);
-	visit_names(&s, "name", offer);
 	choose_hits(&s, m);
 	if (m->n || s.stem.p)
 		return;
 	near_init(&s.near, view_of(s.plain.s));
-	visit_names(&s, "gpu", offer_near);
-	visit_names(&s, "name", offer_near);
+	look(&s, offer_near);
 	m->near = near_list(c->a, &s.near);
 }
 

@@ -22,6 +22,8 @@ static size_t mark_at(const char *s)
 {
 	size_t i;
 
+	if (*s != '(' && *s != 'd' && !(*s & 0x80))
+		return 0;
 	for (i = 0; i < ARRAY_LEN(marks); i++)
 		if (starts(s, marks[i]))
 			return strlen(marks[i]);

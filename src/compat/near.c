@@ -44,7 +44,7 @@ static size_t distance(struct view a, struct view b, size_t limit)
 
 void near_init(struct near *s, struct view wanted)
 {
-	*s = (struct near){ .wanted = wanted, .limit = wanted.n > 16 ? 8 : wanted.n / 2 + 1 };
+	*s = (struct near){ .wanted = wanted, .limit = wanted.n > 18 ? 7 : wanted.n / 3 + 1 };
 }
 
 void near_offer(struct near *s, struct view form, struct view shown, size_t penalty)

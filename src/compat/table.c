@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "compat/near.h"
 #include "compat/raw.h"
 #include "compat_data.h"
 
@@ -365,6 +366,51 @@ const char *compat_text(struct compat *c, const char *name, size_t i, const char
 	return v.p ? view_dup(c->a, v) : NULL;
 }
 
+const char *compat_value(struct compat *c, const char *name, size_t i, const char *field)
+{
+	const char *s = compat_text(c, name, i, field);
+	struct table *t = table_maybe(c, name);
+	struct view v;
+	int64_t n;
+
+	if (s || !t || i >= t->n)
+		return s;
+	if (t->rows[i].line.p && !t->rows[i].json) {
+		/* Rows whose key is a number are looked through without a parse too. */
+		if (!raw_member(t->rows[i].line, field, &v) || !view_i64(v, &n))
+			return NULL;
+	} else if (!json_get_int(table_row(c, t, i), field, &n)) {
+		return NULL;
+	}
+	return arena_printf(c->a, "%lld", (long long)n);
+}
+
+size_t compat_find(struct compat *c, const char *name, size_t from, const char *field, const char *value)
+{
+	struct table *t = table_maybe(c, name);
+
+	return t ? table_find(c, t, from, field, value) : 0;
+}
+
+const char *const *compat_near(struct compat *c, const char *name, const char *wanted)
+{
+	const struct table_key *k, *keys = compat_table_keys(name);
+	struct table *t = table_maybe(c, name);
+	struct near near;
+	const char *v;
+	size_t i;
+
+	near_init(&near, view_of(wanted));
+	for (i = 0; t && i < t->n; i++) {
+		for (k = keys; k && k->field; k++) {
+			v = compat_value(c, name, i, k->field);
+			if (v)
+				near_offer(&near, view_of(v), view_of(v), 0);
+		}
+	}
+	return near_list(c->a, &near);
+}
+
 const char *compat_table_date(struct compat *c, const char *name)
 {
 	struct table *t = table_maybe(c, name);
@@ -387,26 +433,30 @@ const char *compat_date(struct compat *c)
 	return c->date ? c->date : "";
 }
 
-const char *compat_source(struct compat *c, const char *name, const char *key)
+static const struct json *sources_of(struct compat *c, struct table *t)
 {
-	struct table *t = table_maybe(c, name);
-	const char *what, *where, *date;
-	const struct json *source, *all;
 	struct view v;
 	struct err e;
 
-	if (!t)
-		return key;
-	all = t->doc ? json_get(t->doc, "sources") : NULL;
-	if (!all && raw_member(t->text, "sources", &v) &&
-	    json_parse_trusted(c->a, v, t->origin, &all, &e))
-		return key;
-	source = json_get(all, key);
-	what = json_get_str(source, "what");
-	where = json_get_str(source, "where");
-	date = json_get_str(source, "date");
+	if (t->doc && !t->sources)
+		t->sources = json_get(t->doc, "sources");
+	if (!t->sources && raw_member(t->text, "sources", &v) &&
+	    json_parse_trusted(c->a, v, t->origin, &t->sources, &e))
+		t->sources = NULL;
+	return t->sources;
+}
+
+const char *compat_source(struct compat *c, const char *name, const char *key)
+{
+	struct table *t = table_maybe(c, name);
+	const struct json *source = t ? json_get(sources_of(c, t), key) : NULL;
+	const char *what = json_get_str(source, "what"), *where = json_get_str(source, "where");
+	const char *date = json_get_str(source, "date");
+
 	if (!what)
 		return key;
-	return arena_printf(c->a, "%s%s%s%s%s%s", what, where || date ? " (" : "", where ? where : "",
-			    where && date ? ", " : "", date ? date : "", where || date ? ")" : "");
+	if (!where && !date)
+		return what;
+	return arena_printf(c->a, "%s (%s%s%s)", what, where ? where : "", where && date ? ", " : "",
+			    date ? date : "");
 }

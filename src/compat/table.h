@@ -23,6 +23,7 @@ struct table {
 	bool trusted; /* came with the program: one row a line, checked when it was built */
 	enum table_state state;
 	const struct json *doc; /* whole document, NULL until somebody needs it */
+	const struct json *sources; /* cached by compat_source */
 	struct row *rows;
 	size_t n;
 	const void **typed; /* typed row by index, NULL until built; for the file that owns the type */
