@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stand-in for libnvidia-ml.so.1 that does what a script says; touches no device. */
+#include "standin/script.h"
+
+#include "probe/nvml_api.h"
+
+#define P "nvml."
+#define BEHAVE(call) behave(P, call, "nvmlInit_v2")
+#define EXPORT __attribute__((visibility("default")))
+
+#define REQ(name, args) EXPORT nvmlReturn_t name args;
+#define OPT(name, args) EXPORT nvmlReturn_t name args;
+#include "probe/nvml_api.def"
+
+/* A handle is an index and one; a MIG device's has its place in the upper half. */
+static int index_of(nvmlDevice_t dev)
+{
+	return (int)((size_t)dev & 0xffff) - 1;
+}
+
+static nvmlDevice_t handle(int index, unsigned mig)
+{
+	return (nvmlDevice_t)(((size_t)mig << 16) | (size_t)(index + 1));
+}
+
+static nvmlReturn_t device_error(nvmlDevice_t dev)
+{
+	return (nvmlReturn_t)say_number(P, "error", index_of(dev), 0);
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	BEHAVE("load");
+}
+
+nvmlReturn_t nvmlInit_v2(void)
+{
+	usleep((useconds_t)say_number(P, "init_ms", -1, 0) * 1000);
+	BEHAVE("nvmlInit_v2");
+	return (nvmlReturn_t)say_number(P, "init", -1, 0);
+}
+
+nvmlReturn_t nvmlSystemGetDriverVersion(char *text, unsigned int size)
+{
+	BEHAVE("nvmlSystemGetDriverVersion");
+	give_text(P, text, size, say(P, "driver", -1, "550.90.07"));
+	return 0;
+}
+
+nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *version)
+{
+	*version = is_behaviour(P, "garbage") ? 0 : (int)say_number(P, "cuda", -1, 12040);
+	return 0;
+}
+
+nvmlReturn_t nvmlSystemGetConfComputeState(nvmlConfComputeSystemState_t *state)
+{
+	*state = (nvmlConfComputeSystemState_t){ 0 };
+	state->ccFeature = (unsigned)say_number(P, "cc_feature", -1, 0);
+	return 0;
+}
+
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *count)
+{
+	BEHAVE("nvmlDeviceGetCount_v2");
+	*count = is_behaviour(P, "garbage") ? ~0U : (unsigned)say_number(P, "devices", -1, 1);
+	return (nvmlReturn_t)say_number(P, "count", -1, 0);
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *dev)
+{
+	BEHAVE("nvmlDeviceGetHandleByIndex_v2");
+	*dev = handle((int)index, 0);
+	return (nvmlReturn_t)say_number(P, "lost", (int)index, 0);
+}
+
+nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t dev, char *text, unsigned int size)
+{
+	BEHAVE("nvmlDeviceGetName");
+	give_text(P, text, size, say(P, "name", index_of(dev), "NVIDIA Stand-in"));
+	return device_error(dev);
+}
+
+nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t dev, char *text, unsigned int size)
+{
+	size_t mig = (size_t)dev >> 16;
+	char dflt[64];
+
+	if (mig)
+		snprintf(dflt, sizeof(dflt), "MIG-%d-%zu", index_of(dev), mig - 1);
+	else
+		snprintf(dflt, sizeof(dflt), "GPU-%08d-0000-0000-0000-000000000000", index_of(dev));
+	give_text(P, text, size, mig ? dflt : say(P, "uuid", index_of(dev), dflt));
+	return device_error(dev);
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t dev, nvmlPciInfo_t *pci)
+{
+	char dflt[32];
+
+	snprintf(dflt, sizeof(dflt), "00000000:%02X:00.0", (unsigned)(index_of(dev) + 1) & 0xff);
+	memset(pci, 0, sizeof(*pci));
+	give_text(P, pci->busId, sizeof(pci->busId), say(P, "pci", index_of(dev), dflt));
+	pci->pciDeviceId = (unsigned)say_number(P, "id", index_of(dev), 0x268410de);
+	pci->pciSubSystemId = (unsigned)say_number(P, "sub", index_of(dev), 0x16f410de);
+	return device_error(dev);
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t dev, nvmlMemory_t *memory)
+{
+	memset(memory, 0, sizeof(*memory));
+	memory->total = (unsigned long long)say_number(P, "mib", index_of(dev), 24564) << 20;
+	return device_error(dev);
+}
+
+nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t dev, nvmlComputeMode_t *mode)
+{
+	*mode = is_behaviour(P, "garbage") ? 77 : (nvmlComputeMode_t)say_number(P, "mode", index_of(dev), 0);
+	return 0;
+}
+
+nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t dev, int *major, int *minor)
+{
+	const char *cc = say(P, "cc", index_of(dev), "8.9"), *dot = strchr(cc, '.');
+
+	*major = atoi(cc);
+	*minor = dot ? atoi(dot + 1) : 0;
+	return 0;
+}
+
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t dev, unsigned int *now, unsigned int *pending)
+{
+	long mode = say_number(P, "mig", index_of(dev), -1);
+
+	*now = *pending = (unsigned)mode;
+	return mode < 0 ? NVML_ERROR_NOT_SUPPORTED : 0;
+}
+
+nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t dev, unsigned int *count)
+{
+	(void)dev;
+	*count = 7;
+	return 0;
+}
+
+/* Every other place is empty, as after instances were destroyed. */
+nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t dev, unsigned int index, nvmlDevice_t *mig)
+{
+	if (index % 2 || (long)index / 2 >= say_number(P, "migs", index_of(dev), 0))
+		return NVML_ERROR_NOT_FOUND;
+	*mig = handle(index_of(dev), index / 2 + 1);
+	return 0;
+}
+
+nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t dev, nvmlGpuFabricInfo_t *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->state = (unsigned char)say_number(P, "fabric", index_of(dev), 0);
+	return 0;
+}
