@@ -47,7 +47,7 @@ ld-option = $(shell echo 'int main(void){return 0;}' | \
 	$(CC) -Werror $(1) -x c - -o /dev/null >/dev/null 2>&1 && echo '$(1)')
 
 # Goals that need no compiler do not pay for asking it.
-NO_CC_GOALS := help clean run test bench deps uninstall update-golden fuzz lint check
+NO_CC_GOALS := help clean run test bench deps format uninstall update-golden fuzz lint check
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NO_CC_GOALS),$(MAKECMDGOALS)),all),)
 
 # Compilers whose warnings are known; with others a new warning must not break `make test`.
@@ -108,13 +108,14 @@ UNIT_HELPERS := $(filter-out $(UNIT_SOURCES),$(sort $(wildcard tests/unit/*.c)))
 UNITS := $(UNIT_SOURCES:tests/unit/%.c=%)
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 STANDINS := $(patsubst tests/standin/%.c,build/standin/%.so,$(sort $(wildcard tests/standin/*.c)))
-MAN_PAGES := $(patsubst docs/man/%.scd,build/man/%,$(sort $(wildcard docs/man/*.scd)))
+MAN_SOURCES := $(sort $(wildcard docs/man/*.scd))
+GEN_DOCS := $(wildcard scripts/gen-cli-docs.sh)
 # data/compat/schema holds the schemas, which only the tests read.
 TABLES := $(filter-out data/compat/schema/%,$(sort $(wildcard data/compat/*.json \
 	data/compat/*/*.json)))
 OBJECTS := $(SOURCES:src/%.c=%.o) gen/compat_data.o gen/compat_table.o
 
-all: build/cuvet man completions
+all: build/cuvet docs
 .PHONY: all
 
 # ---------------------------------------------------------------------------------------------
@@ -275,21 +276,19 @@ standin: $(STANDINS)
 # ---------------------------------------------------------------------------------------------
 # Documents and what the translators get.
 
-# Without scdoc there are no manual pages, and nothing else is missing.
+# Completions and manual pages come from the program's own tables (scripts/gen-cli-docs.sh); what is
+# written by hand lies in docs/man. Without scdoc there are no manual pages, and nothing else is
+# missing.
 SCDOC := $(shell command -v scdoc 2>/dev/null)
-man: $(if $(SCDOC),$(MAN_PAGES))
-build/man/%: docs/man/%.scd
-	@mkdir -p $(@D)
-	$(QUIET) MAN $@
-	$(Q)$(SCDOC) <$< >$@
-# Completions come from the program's own option table, once there is a script for it.
-COMPLETIONS := $(if $(wildcard scripts/gen-cli-docs.sh),build/gen/cuvet.bash build/gen/_cuvet \
-	build/gen/cuvet.fish)
-completions: $(COMPLETIONS)
-build/gen/cuvet.bash build/gen/_cuvet build/gen/cuvet.fish &: build/cuvet scripts/gen-cli-docs.sh
-	$(QUIET) GEN "build/gen completions"
-	$(Q)sh scripts/gen-cli-docs.sh ./build/cuvet build/gen
-.PHONY: man completions
+docs: build/man/.made
+build/man/.made: $(MAN_SOURCES) $(if $(GEN_DOCS),build/cuvet $(GEN_DOCS)) Makefile
+	$(QUIET) DOCS build/man
+	$(Q)rm -rf build/man build/gen/man && mkdir -p build/man build/gen/man
+	$(Q)$(if $(GEN_DOCS),sh $(GEN_DOCS) ./build/cuvet build/gen)
+	$(Q)$(if $(SCDOC),set -e; for f in build/gen/man/*.scd $(MAN_SOURCES); do \
+		if [ -e "$$f" ]; then p=$${f##*/}; $(SCDOC) <"$$f" >build/man/$${p%.scd}; fi; done)
+	@touch $@
+.PHONY: docs
 
 # po/README.md says how a language is added.
 pot: build/gen/cuvet.pot
@@ -304,28 +303,25 @@ build/gen/cuvet.pot: FORCE
 # ---------------------------------------------------------------------------------------------
 # Install and uninstall; the second removes what the first can have put there, and nothing else.
 
-INSTALLED = $(BINDIR)/cuvet $(DOCDIR)/LICENSE $(DOCDIR)/README.md \
-	$(foreach m,$(patsubst docs/man/%.scd,%,$(wildcard docs/man/*.scd)),\
-		$(MANDIR)/man$(lastword $(subst ., ,$(m)))/$(m)) \
-	$(DATADIR)/bash-completion/completions/cuvet $(DATADIR)/zsh/site-functions/_cuvet \
-	$(DATADIR)/fish/vendor_completions.d/cuvet.fish
-put = $(if $(wildcard $(1)),install -D -m $(3) $(1) '$(DESTDIR)$(2)')
+COMPLETIONS := build/gen/cuvet.bash:bash-completion/completions/cuvet \
+	build/gen/_cuvet:zsh/site-functions/_cuvet \
+	build/gen/cuvet.fish:fish/vendor_completions.d/cuvet.fish
 
 install: all
 	install -D -m 755 build/cuvet '$(DESTDIR)$(BINDIR)/cuvet'
-	install -D -m 644 LICENSE '$(DESTDIR)$(DOCDIR)/LICENSE'
-	$(call put,README.md,$(DOCDIR)/README.md,644)
-	for m in $(notdir $(if $(SCDOC),$(MAN_PAGES))); do \
-		install -D -m 644 build/man/$$m '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$$m || exit 1; done
-	$(if $(COMPLETIONS),install -D -m 644 build/gen/cuvet.bash \
-		'$(DESTDIR)$(DATADIR)/bash-completion/completions/cuvet')
-	$(if $(COMPLETIONS),install -D -m 644 build/gen/_cuvet \
-		'$(DESTDIR)$(DATADIR)/zsh/site-functions/_cuvet')
-	$(if $(COMPLETIONS),install -D -m 644 build/gen/cuvet.fish \
-		'$(DESTDIR)$(DATADIR)/fish/vendor_completions.d/cuvet.fish')
+	for f in LICENSE README.md NEWS.md; do if [ -e $$f ]; then \
+		install -D -m 644 $$f '$(DESTDIR)$(DOCDIR)'/$$f || exit 1; fi; done
+	for f in build/man/*.[1-8]; do if [ -e $$f ]; then \
+		install -D -m 644 $$f '$(DESTDIR)$(MANDIR)'/man$${f##*.}/$${f##*/} || exit 1; fi; done
+	for f in $(COMPLETIONS); do if [ -e $${f%%:*} ]; then \
+		install -D -m 644 $${f%%:*} '$(DESTDIR)$(DATADIR)'/$${f#*:} || exit 1; fi; done
 
 uninstall:
-	for f in $(INSTALLED); do rm -f "$(DESTDIR)$$f"; done
+	rm -f '$(DESTDIR)$(BINDIR)/cuvet'
+	for f in LICENSE README.md NEWS.md; do rm -f '$(DESTDIR)$(DOCDIR)'/$$f; done
+	for s in 1 5 7; do rm -f '$(DESTDIR)$(MANDIR)'/man$$s/cuvet.$$s \
+		'$(DESTDIR)$(MANDIR)'/man$$s/cuvet-*.$$s; done
+	for f in $(COMPLETIONS); do rm -f '$(DESTDIR)$(DATADIR)'/$${f#*:}; done
 	if [ -d '$(DESTDIR)$(DOCDIR)' ]; then rmdir '$(DESTDIR)$(DOCDIR)'; fi
 .PHONY: install uninstall
 
@@ -365,6 +361,11 @@ test-programs: build/cuvet unit standin
 test-programs-asan: build/asan/cuvet unit-asan fuzz-replay
 .PHONY: deps run test check lint bench update-golden test-programs test-programs-asan
 
+# Wraps over-long lines and turns leading blanks into tabs, in sources only.
+format:
+	$(Q)bash scripts/format.sh
+.PHONY: format
+
 # clang-tidy, a stamp a file, so that only what changed is looked at again.
 TIDY := $(SOURCES:src/%.c=build/tidy/%.ok) $(if $(wildcard src/main.c),build/tidy/main.ok)
 tidy: $(TIDY)
@@ -401,6 +402,7 @@ help:
 	@echo 'make fuzz             fuzz each target for FUZZ_SECONDS (clang)'
 	@echo 'make bench            start-up and check times as ratios (hyperfine)'
 	@echo 'make update-golden    rewrite expected outputs'
+	@echo 'make format           wrap lines of C over 100 columns (clang-format)'
 	@echo 'make pot              extract the strings for translators'
 	@echo 'make install          DESTDIR= PREFIX=; uninstall takes away the same'
 	@echo 'make clean            remove build/'
