@@ -193,7 +193,9 @@ static struct py_env *add(struct py_find *f, struct py_env *e)
 {
 	struct py_env *old;
 
-	if (sysroot_realpath(f->p->root, f->p->a, e->prefix, &e->real) != 0)
+	/* "/" is /usr on a merged tree, and is found as that. */
+	if (sysroot_realpath(f->p->root, f->p->a, e->prefix, &e->real) != 0 ||
+	    strcmp(e->real, "/") == 0)
 		return NULL;
 	old = known(f, e);
 	if (old)

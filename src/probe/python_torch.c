@@ -52,16 +52,18 @@ static const char *find_module(struct probe_ctx *p, const struct python *out, co
 	return NULL;
 }
 
-/* A missing value stays absent, a senseless one is broken. "None" is absent. */
+/* "None" is absent, a senseless value is broken, a missing line says nothing. */
 static void set_assigned(struct look *k, struct fact *f, struct view text, const char *name,
 			 const char *file)
 {
 	const char *v = py_assigned(k->p->a, text, name);
 
-	if (v && !v[0])
+	if (!v)
+		return;
+	if (!v[0])
 		fact_broken(f, file, N_("no value that makes sense"));
 	else
-		fact_set(f, v && strcmp(v, "None") != 0 ? v : NULL, file);
+		fact_set(f, strcmp(v, "None") != 0 ? v : NULL, file);
 }
 
 static void read_version(struct look *k)
@@ -166,12 +168,15 @@ static void set_variant(struct look *k)
 		v = build_variant(k->p->a, k->conda->build.value);
 		source = k->conda->build.source;
 	}
-	if (!v && t->cuda.state == FACT_ABSENT && fact_no(&t->has_cuda_library)) {
+	if (!v && fact_no(&t->has_cuda_library) && !is_file(k, in_lib(k, "libtorch_hip.so")) &&
+	    !is_file(k, in_lib(k, "libtorch_xpu.so"))) {
 		v = "cpu";
 		source = t->has_cuda_library.source;
 	}
 	if (v)
 		fact_set(&t->variant, v, source);
+	if (t->cuda.state == FACT_NOT_ASKED && v && strcmp(v, "cpu") == 0)
+		fact_absent(&t->cuda, source);
 	/* Without version.py the variant still says which CUDA it is. */
 	if (!fact_known(&t->cuda) && t->cuda.state != FACT_ABSENT && v &&
 	    version_of_cu_tag(k->p->a, v))
