@@ -45,7 +45,6 @@ static bool field_is(const struct show *s, const char *field, const char *value,
 
 static bool key_fits(struct show *s, size_t i, const char *key)
 {
-	static const struct table_key first_only[] = { { .field = NULL } };
 	const struct table_key *k = compat_table_keys(s->table);
 	const char *value;
 
@@ -55,7 +54,7 @@ static bool key_fits(struct show *s, size_t i, const char *key)
 		value = value ? compat_value(s->c, s->table, i, value) : NULL;
 		return value && view_is_nocase(view_of(value), key);
 	}
-	for (k = k ? k : first_only; k->field; k++) {
+	for (; k->field; k++) {
 		value = compat_value(s->c, s->table, i, k->field);
 		if (value && field_is(s, k->field, value, key))
 			return true;
@@ -170,7 +169,7 @@ static int select_gpus(struct show *s, const struct str_list *args)
 		r = ARENA_APPEND(s->r->a, s->rows, s->n);
 		r->row = compat_row(s->c, s->table, i);
 		r->table = s->table;
-		r->gpu = compat_gpu(s->c, json_get_str(r->row, "id"));
+		r->gpu = compat_gpu_at(s->c, i);
 		if (!r->gpu) {
 			s->n--;
 			continue;
@@ -187,12 +186,11 @@ static int select_drivers(struct show *s, const struct str_list *keys)
 	const struct driver_row *d;
 	struct str_list branch = { .v = arena_calloc(s->r->a, keys->n + 1, sizeof(*branch.v)) };
 	struct version v;
-	bool exact;
 	size_t i;
 
 	for (i = 0; i < keys->n; i++) {
-		d = version_parse(view_of(keys->v[i]), &v) ? compat_driver(s->c, keys->v[i], &exact) : NULL;
-		branch.v[branch.n++] = d && exact ? arena_printf(s->r->a, "%d", d->branch) : keys->v[i];
+		d = version_parse(view_of(keys->v[i]), &v) ? compat_driver(s->c, keys->v[i], NULL) : NULL;
+		branch.v[branch.n++] = d ? arena_printf(s->r->a, "%u", v.part[0]) : keys->v[i];
 	}
 	return select_rows(s, &branch);
 }

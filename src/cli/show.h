@@ -27,6 +27,8 @@ struct show {
 	size_t n;
 };
 
+enum { SHOW_RECORDS_MAX = 3 }; /* more rows than this are shown as a list, without their sources */
+
 /* The document of schema cuvet.table/1. */
 void show_json(struct show *s, struct strbuf *out);
 /* The same document for a reader: records when they are few, else a table within the width. */

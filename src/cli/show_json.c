@@ -59,6 +59,9 @@ static void put_sources(struct show *s, struct jsonw *w, const struct show_row *
 {
 	const struct json *v;
 
+	/* A list for a reader shows none. */
+	if (!s->r->o->json && s->n > SHOW_RECORDS_MAX)
+		return;
 	jsonw_key(w, "sources");
 	jsonw_array(w);
 	for (v = json_first(json_get(r->row, "sources")); v; v = json_next(v))

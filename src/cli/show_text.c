@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "report/wrap.h"
 
-enum { COLUMNS_MAX = 10, RECORDS_MAX = 3, LABEL_WIDTH = 20, GAP = 2, CELL_LEAST = 8 };
+enum { COLUMNS_MAX = 10, LABEL_WIDTH = 20, GAP = 2, CELL_LEAST = 16 };
 
 struct column {
 	const char *field, *head;
@@ -174,6 +174,11 @@ static bool shown_anywhere(const struct json *rows, const char *field)
 	return false;
 }
 
+static bool is_remark(const char *field)
+{
+	return strcmp(field, "confidence") == 0 || strcmp(field, "note") == 0 || strcmp(field, "doubt") == 0;
+}
+
 /* Tables without a layout of their own show their key and what else is plain. */
 static size_t default_columns(struct page *p, const struct json *rows, struct column *columns)
 {
@@ -188,7 +193,7 @@ static size_t default_columns(struct page *p, const struct json *rows, struct co
 
 		for (i = 0; i < n && strcmp(columns[i].field, json_key(m)) != 0; i++)
 			;
-		if (i == n && type != JSON_ARRAY && type != JSON_OBJECT)
+		if (i == n && type != JSON_ARRAY && type != JSON_OBJECT && !is_remark(json_key(m)))
 			columns[n++] = (struct column){ .field = json_key(m), .head = json_key(m) };
 	}
 	return n;
@@ -273,30 +278,63 @@ static void put_field(struct page *p, const char *label, const char *text)
 {
 	int at = (int)utf8_columns(label), indent = LABEL_WIDTH + GAP;
 
+	if (!*text) {
+		strbuf_printf(p->out, "%s%s%s\n", p->bold ? "\033[1m" : "", label, p->bold ? "\033[0m" : "");
+		return;
+	}
 	strbuf_printf(p->out, "%s%s%s%*s", p->bold ? "\033[1m" : "", label, p->bold ? "\033[0m" : "",
 		      at < indent ? indent - at : 1, "");
 	wrap_text(p->out, text, at < indent ? indent : at + 1, indent, p->width);
 }
 
+/* A commit is known by its first digits; all of them would break the line. */
+static const char *short_hash(struct arena *a, const char *text)
+{
+	const char *at = strchr(text, '@');
+	size_t n;
+
+	if (!at)
+		return text;
+	n = strspn(at + 1, "0123456789abcdef");
+	if (n != 40)
+		return text;
+	return arena_printf(a, "%.*s%s", (int)(at + 1 + 12 - text), text, at + 1 + n);
+}
+
+static void put_sources(struct page *p, const struct json *list)
+{
+	const struct json *v;
+
+	put_field(p, _("sources"), json_first(list) ? "" : "-");
+	for (v = json_first(list); v; v = json_next(v)) {
+		strbuf_add(p->out, "  - ");
+		wrap_text(p->out, clean(p->s->r->a, short_hash(p->s->r->a, json_str(v))), 4, 4, p->width);
+	}
+}
+
+/* "Not dropped yet" and "not known" are both null in the document. */
+static const char *last_driver(const struct json *row)
+{
+	return json_get_bool(row, "last_driver_known", false) ? _("none yet") : _("not known");
+}
+
 static void put_record(struct page *p, const struct json *row)
 {
-	const struct json *m, *v;
+	const struct json *m;
 	struct strbuf b;
 
 	for (m = json_first(row); m; m = json_next(m)) {
 		const char *label = clean(p->s->r->a, json_key(m));
 
-		/* Not known needs no line; what is never there is not known either. */
-		if (json_type(m) == JSON_NULL)
-			continue;
-		if (strcmp(json_key(m), "sources") != 0) {
+		if (strcmp(label, "sources") == 0) {
+			put_sources(p, m);
+		} else if (strcmp(label, "last_driver_branch") == 0 && !json_str(m)) {
+			put_field(p, label, last_driver(row));
+		} else if (strcmp(label, "last_driver_known") != 0 && json_type(m) != JSON_NULL) {
 			strbuf_init(&b, p->s->r->a);
 			put_flat(&b, m, json_type(json_first(m)) == JSON_OBJECT ? "; " : " ");
 			put_field(p, label, b.s);
-			continue;
 		}
-		for (v = json_first(m); v; v = json_next(v))
-			put_field(p, v == json_first(m) ? label : "", clean(p->s->r->a, json_str(v)));
 	}
 }
 
@@ -306,7 +344,7 @@ void show_text(struct show *s, const struct json *doc, struct strbuf *out)
 	const struct json *rows = json_get(doc, "rows"), *row;
 
 	p.bold = present_colour(s->r);
-	if (json_count(rows) > RECORDS_MAX) {
+	if (json_count(rows) > SHOW_RECORDS_MAX) {
 		put_table(&p, rows);
 		return;
 	}

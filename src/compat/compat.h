@@ -72,6 +72,8 @@ struct gpu_row {
 	bool open_module_inferred;
 };
 const struct gpu_row *compat_gpu(struct compat *c, const char *device_id); /* "2684", lower case */
+/* Row i of that table, in its order; NULL beyond the end or damaged. */
+const struct gpu_row *compat_gpu_at(struct compat *c, size_t i);
 const struct gpu_row *compat_gpu_subsystem(struct compat *c, const char *device_id, const char *subsystem);
 
 /*

@@ -120,6 +120,13 @@ const struct gpu_row *compat_gpu(struct compat *c, const char *device_id)
 	return t && i < t->n ? gpu_at(c, t, i) : NULL;
 }
 
+const struct gpu_row *compat_gpu_at(struct compat *c, size_t i)
+{
+	struct table *t = table_get(c, "gpu");
+
+	return t && i < t->n ? gpu_at(c, t, i) : NULL;
+}
+
 const struct gpu_row *compat_gpu_subsystem(struct compat *c, const char *device_id,
 					   const char *subsystem)
 {

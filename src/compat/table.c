@@ -392,22 +392,31 @@ size_t compat_find(struct compat *c, const char *name, size_t from, const char *
 	return t ? table_find(c, t, from, field, value) : 0;
 }
 
-const char *const *compat_near(struct compat *c, const char *name, const char *wanted)
+static void offer_keys(struct compat *c, struct table *t, bool all, struct near *near)
 {
-	const struct table_key *k, *keys = compat_table_keys(name);
-	struct table *t = table_maybe(c, name);
-	struct near near;
+	const struct table_key *k, *keys = compat_table_keys(t->name);
 	const char *v;
 	size_t i;
 
-	near_init(&near, view_of(wanted));
-	for (i = 0; t && i < t->n; i++) {
+	for (i = 0; i < t->n; i++) {
 		for (k = keys; k && k->field; k++) {
-			v = compat_value(c, name, i, k->field);
+			v = all || k->in_key ? compat_value(c, t->name, i, k->field) : NULL;
 			if (v)
-				near_offer(&near, view_of(v), view_of(v), 0);
+				near_offer(near, view_of(v), view_of(v), 0);
 		}
 	}
+}
+
+const char *const *compat_near(struct compat *c, const char *name, const char *wanted)
+{
+	struct table *t = table_maybe(c, name);
+	struct near near;
+
+	near_init(&near, view_of(wanted));
+	if (t)
+		offer_keys(c, t, false, &near);
+	if (t && !near.n)
+		offer_keys(c, t, true, &near);
 	return near_list(c->a, &near);
 }
 
@@ -433,30 +442,47 @@ const char *compat_date(struct compat *c)
 	return c->date ? c->date : "";
 }
 
-static const struct json *sources_of(struct compat *c, struct table *t)
+static const char *source_text(struct compat *c, const struct json *source)
 {
-	struct view v;
-	struct err e;
+	const char *what = json_get_str(source, "what"), *where = json_get_str(source, "where");
+	const char *date = json_get_str(source, "date");
 
-	if (t->doc && !t->sources)
-		t->sources = json_get(t->doc, "sources");
-	if (!t->sources && raw_member(t->text, "sources", &v) &&
-	    json_parse_trusted(c->a, v, t->origin, &t->sources, &e))
-		t->sources = NULL;
-	return t->sources;
+	if (!what)
+		return json_key(source);
+	if (!where && !date)
+		return what;
+	return arena_printf(c->a, "%s (%s%s%s)", what, where ? where : "", where && date ? ", " : "",
+			    date ? date : "");
+}
+
+static void read_sources(struct compat *c, struct table *t)
+{
+	const struct json *all = t->doc ? json_get(t->doc, "sources") : NULL, *v;
+	struct view text;
+	struct err e;
+	size_t n = 0;
+
+	if (!all && raw_member(t->text, "sources", &text) &&
+	    json_parse_trusted(c->a, text, t->origin, &all, &e))
+		all = NULL;
+	if (json_type(all) != JSON_OBJECT)
+		all = NULL;
+	t->sources = arena_calloc(c->a, json_count(all) + 1, sizeof(*t->sources));
+	for (v = json_first(all); v; v = json_next(v))
+		t->sources[n++] = (struct source){ .key = json_key(v), .text = source_text(c, v) };
 }
 
 const char *compat_source(struct compat *c, const char *name, const char *key)
 {
 	struct table *t = table_maybe(c, name);
-	const struct json *source = t ? json_get(sources_of(c, t), key) : NULL;
-	const char *what = json_get_str(source, "what"), *where = json_get_str(source, "where");
-	const char *date = json_get_str(source, "date");
+	const struct source *s;
 
-	if (!what)
+	if (!t)
 		return key;
-	if (!where && !date)
-		return what;
-	return arena_printf(c->a, "%s (%s%s%s)", what, where ? where : "", where && date ? ", " : "",
-			    date ? date : "");
+	if (!t->sources)
+		read_sources(c, t);
+	for (s = t->sources; s->key; s++)
+		if (strcmp(s->key, key) == 0)
+			return s->text;
+	return key;
 }

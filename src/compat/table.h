@@ -14,6 +14,10 @@ struct row {
 	const struct json *json;
 };
 
+struct source {
+	const char *key, *text;
+};
+
 enum table_state { TABLE_NEW, TABLE_READY, TABLE_MISSING, TABLE_DAMAGED };
 
 struct table {
@@ -21,9 +25,13 @@ struct table {
 	const char *origin; /* for messages: "data/compat/gpu.json" or a path */
 	struct view text;
 	bool trusted; /* came with the program: one row a line, checked when it was built */
-	enum table_state state;
+	struct source {
+	const char *key, *text;
+};
+
+enum table_state state;
 	const struct json *doc; /* whole document, NULL until somebody needs it */
-	const struct json *sources; /* cached by compat_source */
+	struct source *sources; /* cached by compat_source, ends with key NULL */
 	struct row *rows;
 	size_t n;
 	const void **typed; /* typed row by index, NULL until built; for the file that owns the type */
