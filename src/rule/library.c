@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about libraries around the framework: the C library, and NVIDIA wheels that overwrite each other. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "rule/look.h"
+#include "rule/remedy.h"
+#include "rule/rules.h"
+
+/* -------- glibc */
+
+static void musl(struct judge *j, const struct python *p)
+{
+	struct finding *f = finding_add(j, FINDING_MUSL_NO_WHEEL, look_prefix(p));
+	struct remedy *r;
+
+	finding_message(j, f, "%s", _("The C library here is musl, and PyTorch is published for glibc alone."));
+	finding_fact(j, f, "host.libc", &j->s->host.libc, "glibc");
+	r = finding_remedy(j, f, "%s", _("Take a base image with glibc (Debian, Ubuntu)."));
+	remedy_command(j, r, "FROM python:3.12-slim");
+}
+
+static void glibc_in(struct judge *j, const struct python *p)
+{
+	const struct host *h = &j->s->host;
+	const struct torch *t = &p->torch;
+	const struct torch_row *row = look_torch_row(j, t);
+	struct fact needed = t->min_glibc;
+	struct finding *f;
+
+	if (fact_is(&h->libc, "musl")) {
+		musl(j, p);
+		return;
+	}
+	if (!fact_known(&needed) && row && row->min_glibc && (!fact_known(&t->origin) || fact_is(&t->origin, "pip")))
+		fact_set(&needed, row->min_glibc, row->source);
+	if (!fact_known(&needed) || !fact_known(&h->glibc)) {
+		judge_skip(j, fact_known(&needed) ? "host.glibc" : "torch.min_glibc", "%s",
+			   _("the glibc here, or the one that this torch needs, is not known"));
+		return;
+	}
+	if (version_cmp_str(h->glibc.value, needed.value) >= 0)
+		return;
+	f = finding_add(j, FINDING_GLIBC_TOO_OLD, look_prefix(p));
+	finding_message(j, f, _("This torch needs glibc %s or newer, and this system has %s."), needed.value, h->glibc.value);
+	finding_fact(j, f, "host.glibc", &h->glibc, arena_printf(j->a, ">= %s", needed.value));
+	finding_fact(j, f, "torch.min_glibc", &needed, NULL);
+	finding_fact(j, f, "torch.version", &t->version, NULL);
+	remedy_torch(j, f, p);
+	finding_remedy(j, f, "%s", _("Or run it in a container or on a distribution with a newer glibc."));
+}
+
+static void run_glibc_too_old(struct judge *j)
+{
+	size_t i;
+
+	if (fact_is(&j->s->host.system, "windows") || fact_is(&j->s->host.system, "macos"))
+		return;
+	for (i = 0; i < j->s->n_pythons; i++)
+		if (fact_known(&j->s->pythons[i].torch.version))
+			glibc_in(j, &j->s->pythons[i]);
+}
+
+/* -------- wheels that own the same files */
+
+static const struct json *wheel_row(const struct json *table, const char *name)
+{
+	const struct json *row;
+	const char *n;
+
+	for (row = json_first(json_get(table, "rows")); row; row = json_next(row)) {
+		n = json_get_str(row, "name");
+		if (n && strcmp(n, name) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+static bool same_field(const struct json *a, const struct json *b, const char *key)
+{
+	const char *x = json_get_str(a, key), *y = json_get_str(b, key);
+
+	return x && y && strcmp(x, y) == 0;
+}
+
+/* The wheel among the two that is of the build's own CUDA major; NULL when neither or it is not known. */
+static const struct package *wanted_of(const struct package *a, const struct json *row_a, const struct package *b,
+				       const struct json *row_b, const char *cuda)
+{
+	const char *ma = json_get_str(row_a, "major"), *mb = json_get_str(row_b, "major");
+	unsigned major = look_branch(cuda);
+
+	if (!cuda || !ma || !mb)
+		return NULL;
+	return look_branch(ma) == major ? a : look_branch(mb) == major ? b : NULL;
+}
+
+static void mixed_pair(struct judge *j, const struct python *p, const struct package *a, const struct json *row_a,
+		       const struct package *b)
+{
+	const struct json *row_b = wheel_row(compat_table(j->c, "nvidia_wheel"), b->name.value);
+	const char *cuda = look_torch_cuda(j, &p->torch);
+	const struct package *wanted, *other;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!row_b || !same_field(row_a, row_b, "library") || !same_field(row_a, row_b, "dir") ||
+	    same_field(row_a, row_b, "major"))
+		return;
+	wanted = wanted_of(a, row_a, b, row_b, cuda);
+	other = wanted == a ? b : a;
+	f = finding_add(j, FINDING_MIXED_CUDA_WHEELS, look_prefix(p));
+	/* They hold the same files in different versions: what the framework loads is whichever came last. */
+	f->severity = cuda && wanted ? SEVERITY_ERROR : SEVERITY_WARNING;
+	finding_message(j, f, _("%s %s and %s %s are both installed into %s: one overwrites the other's files."),
+			a->name.value, fact_value(&a->version, ""), b->name.value, fact_value(&b->version, ""),
+			json_get_str(row_a, "dir"));
+	finding_fact(j, f, arena_printf(j->a, "package.%s", a->name.value), &a->version, NULL);
+	finding_fact(j, f, arena_printf(j->a, "package.%s", b->name.value), &b->version, NULL);
+	if (!wanted)
+		wanted = b;
+	r = finding_remedy(j, f, _("Remove %s and install %s anew, since removing one takes the shared files away."),
+			   other->name.value, wanted->name.value);
+	remedy_command(j, r, "%s uninstall -y %s %s", remedy_pip(j, p), other->name.value, wanted->name.value);
+	remedy_command(j, r, "%s install --no-deps %s", remedy_pip(j, p),
+		       shell_word(j->a, arena_printf(j->a, "%s==%s", wanted->name.value, fact_value(&wanted->version, ""))));
+}
+
+static void mixed_in(struct judge *j, const struct python *p)
+{
+	const struct json *table, *row;
+	size_t i, k;
+
+	for (i = 0; i < p->n_packages; i++) {
+		const char *name = fact_value(&p->packages[i].name, "");
+
+		if (strncmp(name, "nvidia-", 7) != 0)
+			continue;
+		table = compat_table(j->c, "nvidia_wheel");
+		row = table ? wheel_row(table, name) : NULL;
+		if (!row)
+			continue;
+		for (k = i + 1; k < p->n_packages; k++)
+			if (strncmp(fact_value(&p->packages[k].name, ""), "nvidia-", 7) == 0)
+				mixed_pair(j, p, &p->packages[i], row, &p->packages[k]);
+	}
+}
+
+static void run_mixed_cuda_wheels(struct judge *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->s->n_pythons; i++)
+		mixed_in(j, &j->s->pythons[i]);
+}
+
+const struct rule rule_glibc_too_old = {
+	.name = "glibc-too-old",
+	.needs = NEED_TORCH,
+	.layer = LAYER_LIBRARY,
+	.run = run_glibc_too_old,
+};
+const struct rule rule_mixed_cuda_wheels = {
+	.name = "mixed-cuda-wheels",
+	.needs = NEED_PYTHON,
+	.layer = LAYER_LIBRARY,
+	.run = run_mixed_cuda_wheels,
+};

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Remedies about drivers and containers, in the words of the distribution. Commands only; nothing is run. */
+#include "rule/remedy.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "rule/look.h"
+
+static bool plain_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c != '\0' && strchr("/._-+=:,@%", c) != NULL);
+}
+
+const char *shell_word(struct arena *a, const char *text)
+{
+	struct strbuf b;
+	const char *p;
+	bool plain = *text != '\0';
+
+	for (p = text; *p && plain; p++)
+		plain = plain_char(*p);
+	if (plain)
+		return text;
+	strbuf_init(&b, a);
+	strbuf_addc(&b, '\'');
+	for (p = text; *p; p++) {
+		if (*p == '\'')
+			strbuf_add(&b, "'\\''");
+		else
+			strbuf_addc(&b, *p);
+	}
+	strbuf_addc(&b, '\'');
+	return b.s;
+}
+
+/* -------- which driver */
+
+enum driver_kind remedy_driver_kind(struct judge *j)
+{
+	enum driver_kind kind = DRIVER_ANY;
+	size_t i;
+
+	for (i = 0; i < j->s->n_gpus; i++) {
+		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
+
+		if (!row || !row->open_module)
+			continue;
+		if (strcmp(row->open_module, "unsupported") == 0)
+			return DRIVER_PROPRIETARY;
+		if (strcmp(row->open_module, "required") == 0)
+			kind = DRIVER_OPEN;
+	}
+	return kind;
+}
+
+const char *remedy_branch(struct judge *j, const char *cuda)
+{
+	bool inferred;
+	const char *branch = compat_recommended_branch(j->c, cuda);
+	const char *least = compat_min_driver(j->c, cuda, look_is_windows(j->s), &inferred);
+	const char *last = NULL;
+	size_t i;
+
+	for (i = 0; i < j->s->n_gpus; i++) {
+		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
+
+		if (row && row->last_driver && look_gpu_used(j->s, i) &&
+		    (!last || look_branch(row->last_driver) < look_branch(last)))
+			last = row->last_driver;
+	}
+	if (!last || (branch && look_branch(branch) <= look_branch(last)))
+		return branch;
+	return least && look_branch(least) <= look_branch(last) ? last : NULL;
+}
+
+/* -------- how to install it */
+
+enum family { FAMILY_OTHER, FAMILY_UBUNTU, FAMILY_DEBIAN, FAMILY_RHEL, FAMILY_FEDORA, FAMILY_SUSE, FAMILY_ARCH };
+
+static bool os_is(const struct snapshot *s, const char *word)
+{
+	struct view ids = view_of(fact_value(&s->host.os_id, "")), like = view_of(fact_value(&s->host.os_like, ""));
+	struct view w;
+
+	if (view_is_nocase(ids, word))
+		return true;
+	while (view_word(&like, &w))
+		if (view_is_nocase(w, word))
+			return true;
+	return false;
+}
+
+static enum family family_of(const struct snapshot *s)
+{
+	static const struct {
+		const char *id;
+		enum family family;
+	} families[] = {
+		{ .id = "ubuntu", .family = FAMILY_UBUNTU }, { .id = "debian", .family = FAMILY_DEBIAN },
+		{ .id = "rhel", .family = FAMILY_RHEL },     { .id = "rocky", .family = FAMILY_RHEL },
+		{ .id = "almalinux", .family = FAMILY_RHEL }, { .id = "centos", .family = FAMILY_RHEL },
+		{ .id = "ol", .family = FAMILY_RHEL },	     { .id = "fedora", .family = FAMILY_FEDORA },
+		{ .id = "suse", .family = FAMILY_SUSE },     { .id = "opensuse", .family = FAMILY_SUSE },
+		{ .id = "sles", .family = FAMILY_SUSE },     { .id = "arch", .family = FAMILY_ARCH },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(families); i++)
+		if (os_is(s, families[i].id))
+			return families[i].family;
+	return FAMILY_OTHER;
+}
+
+/* Branches that Ubuntu's own archive carries as nvidia-driver-N (22.04 and later). */
+static bool ubuntu_has(const struct snapshot *s, unsigned branch)
+{
+	static const unsigned branches[] = { 390, 470, 535, 550, 570, 580 };
+	size_t i;
+
+	if (!version_at_least(fact_value(&s->host.os_version, "22.04"), "22.04"))
+		return false;
+	for (i = 0; i < ARRAY_LEN(branches); i++)
+		if (branches[i] == branch)
+			return true;
+	return false;
+}
+
+/* Branch of the nvidia-driver package in Debian's own archive; 0 when not known. */
+static unsigned debian_branch(const struct snapshot *s)
+{
+	const char *version = fact_value(&s->host.os_version, "");
+
+	return look_branch(version) == 13 ? 550 : look_branch(version) == 12 ? 535 : look_branch(version) == 11 ? 470 : 0;
+}
+
+static void driver_page(struct judge *j, struct finding *f, const char *branch)
+{
+	struct remedy *r;
+
+	if (branch)
+		r = finding_remedy(j, f,
+				   _("Install a driver of branch %s from https://www.nvidia.com/drivers (the .run file), "
+				     "or the package of that branch of your distribution, then reboot."), branch);
+	else
+		r = finding_remedy(j, f, "%s",
+				   _("Install the driver that your distribution packages for this GPU, or the one from "
+				     "https://www.nvidia.com/drivers (the .run file), then reboot."));
+	r->needs_root = true;
+	r->needs_reboot = true;
+}
+
+static struct remedy *host_remedy(struct judge *j, struct finding *f, const char *branch, bool open)
+{
+	struct remedy *r;
+
+	if (branch)
+		r = finding_remedy(j, f, open ? _("Install driver branch %s with the open kernel modules and reboot.")
+					      : _("Install driver branch %s and reboot."), branch);
+	else
+		r = finding_remedy(j, f, "%s", open ? _("Install the NVIDIA driver with the open kernel modules and reboot.")
+						    : _("Install the NVIDIA driver and reboot."));
+	r->needs_root = true;
+	r->needs_reboot = true;
+	return r;
+}
+
+static void driver_ubuntu(struct judge *j, struct finding *f, const char *branch, bool open)
+{
+	struct remedy *r;
+
+	if (branch && !ubuntu_has(j->s, look_branch(branch))) {
+		driver_page(j, f, branch);
+		return;
+	}
+	r = host_remedy(j, f, branch, open);
+	remedy_command(j, r, "sudo apt-get update");
+	if (branch)
+		remedy_command(j, r, "sudo apt-get install nvidia-driver-%s%s", branch, open ? "-open" : "");
+	else
+		remedy_command(j, r, "sudo ubuntu-drivers install");
+	remedy_command(j, r, "sudo reboot");
+}
+
+static void driver_debian(struct judge *j, struct finding *f, const char *branch, bool open)
+{
+	unsigned packaged = debian_branch(j->s);
+	struct remedy *r;
+
+	if (!packaged || (branch && packaged < look_branch(branch)) || (open && packaged < 535)) {
+		driver_page(j, f, branch);
+		return;
+	}
+	r = host_remedy(j, f, NULL, open);
+	remedy_command(j, r, "sudo apt-get update");
+	remedy_command(j, r, "sudo apt-get install linux-headers-amd64 nvidia-driver%s",
+		       open ? " nvidia-open-kernel-dkms" : "");
+	remedy_command(j, r, "sudo reboot");
+}
+
+/* RHEL 8 and 9 keep a module stream a branch in NVIDIA's repository. */
+static void driver_rhel(struct judge *j, struct finding *f, const char *branch, bool open)
+{
+	const struct snapshot *s = j->s;
+	unsigned release = look_branch(fact_value(&s->host.os_version, ""));
+	struct remedy *r;
+
+	if (!branch || release < 8 || release > 9) {
+		driver_page(j, f, branch);
+		return;
+	}
+	r = host_remedy(j, f, branch, open);
+	remedy_command(j, r, "sudo dnf config-manager --add-repo "
+			     "https://developer.download.nvidia.com/compute/cuda/repos/rhel%u/%s/cuda-rhel%u.repo",
+		       release, strcmp(look_platform(s), "linux_aarch64") == 0 ? "sbsa" : "x86_64", release);
+	remedy_command(j, r, "sudo dnf module reset nvidia-driver");
+	remedy_command(j, r, "sudo dnf module install nvidia-driver:%s-%s", branch, open ? "open" : "dkms");
+	remedy_command(j, r, "sudo reboot");
+}
+
+/* Where the driver is not this system's own: Windows has it, or the container's host. */
+static void elsewhere(struct judge *j, struct finding *f, const char *branch)
+{
+	const char *which = branch ? arena_printf(j->a, _("the NVIDIA driver of branch %s"), branch)
+				   : _("the NVIDIA driver");
+
+	if (look_in_container(j->s))
+		finding_remedy(j, f, _("On the host, not in the container: install %s, then start the container anew."),
+			       which)->needs_root = true;
+	else if (look_is_wsl(j->s))
+		finding_remedy(j, f, _("In Windows, never inside WSL: install %s or newer from "
+				       "https://www.nvidia.com/drivers, then run `wsl --shutdown`."), which)
+			->needs_reboot = true;
+	else
+		finding_remedy(j, f, _("Install %s or newer for Windows from https://www.nvidia.com/drivers."), which)
+			->needs_reboot = true;
+}
+
+void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum driver_kind kind)
+{
+	const struct snapshot *s = j->s;
+	bool open = kind == DRIVER_OPEN;
+	struct remedy *r;
+
+	if (look_is_windows(s) || look_in_container(s)) {
+		elsewhere(j, f, branch);
+		return;
+	}
+	switch (family_of(s)) {
+	case FAMILY_UBUNTU:
+		driver_ubuntu(j, f, branch, open);
+		return;
+	case FAMILY_DEBIAN:
+		driver_debian(j, f, branch, open);
+		return;
+	case FAMILY_RHEL:
+		driver_rhel(j, f, branch, open);
+		return;
+	case FAMILY_ARCH:
+		/* Arch carries the newest branch alone; legacy ones are in its user repository. */
+		if (kind == DRIVER_PROPRIETARY)
+			break;
+		r = host_remedy(j, f, NULL, true);
+		remedy_command(j, r, "sudo pacman -Syu nvidia-open-dkms nvidia-utils");
+		remedy_command(j, r, "sudo reboot");
+		return;
+	case FAMILY_FEDORA:
+	case FAMILY_SUSE:
+	case FAMILY_OTHER:
+		break;
+	}
+	driver_page(j, f, branch);
+}
+
+void remedy_reload(struct judge *j, struct finding *f)
+{
+	struct remedy *r;
+
+	r = finding_remedy(j, f, "%s", _("Reboot, so that the kernel loads the modules that belong to the installed libraries."));
+	remedy_command(j, r, "sudo reboot");
+	r->needs_root = true;
+	r->needs_reboot = true;
+	r = finding_remedy(j, f, "%s", _("Without a reboot: stop everything that uses the GPU (also the desktop), then "
+					 "reload the modules."));
+	remedy_command(j, r, "sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia");
+	remedy_command(j, r, "sudo modprobe nvidia && sudo modprobe nvidia_uvm");
+	r->needs_root = true;
+}
+
+void remedy_start_container(struct judge *j, struct finding *f)
+{
+	struct remedy *r;
+
+	if (fact_is(&j->s->container.kind, "kubernetes")) {
+		finding_remedy(j, f, "%s", _("Ask for a GPU in the pod: resources.limits \"nvidia.com/gpu: 1\", on a node "
+					     "with the NVIDIA device plugin."));
+		return;
+	}
+	if (fact_is(&j->s->container.kind, "singularity")) {
+		r = finding_remedy(j, f, "%s", _("Start the container with the host's GPU libraries."));
+		remedy_command(j, r, "apptainer exec --nv IMAGE.sif COMMAND");
+		return;
+	}
+	r = finding_remedy(j, f, "%s", _("Start the container anew with the GPUs (the host needs the driver and the "
+					 "NVIDIA Container Toolkit)."));
+	if (fact_is(&j->s->container.kind, "podman"))
+		remedy_command(j, r, "podman run --device nvidia.com/gpu=all IMAGE");
+	else
+		remedy_command(j, r, "docker run --gpus all IMAGE");
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The remedy that most framework findings share: the command for a PyTorch that fits. Chooses through compat alone. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "rule/look.h"
+#include "rule/remedy.h"
+
+const char *remedy_pip(struct judge *j, const struct python *p)
+{
+	const char *prefix = p ? fact_value(&p->prefix, NULL) : NULL;
+	const char *interpreter = p ? fact_value(&p->interpreter, NULL) : NULL;
+
+	if (interpreter && *interpreter == '/')
+		return arena_printf(j->a, "%s -m pip", shell_word(j->a, interpreter));
+	if (prefix && *prefix == '/' && strcmp(prefix, "/usr") != 0)
+		return arena_printf(j->a, "%s/bin/python -m pip", shell_word(j->a, prefix));
+	return "python3 -m pip";
+}
+
+static const char *short_python(struct judge *j, const char *version)
+{
+	struct version v;
+
+	if (!version || !version_prefix(view_of(version), &v) || v.n < 2)
+		return NULL;
+	return arena_printf(j->a, "%u.%u", v.part[0], v.part[1]);
+}
+
+/* All used GPUs; hidden ones do not have to be served. */
+static void wish_gpus(struct judge *j, struct torch_wish *w)
+{
+	int *ccs = arena_calloc(j->a, j->s->n_gpus + 1, sizeof(*ccs));
+	size_t i, n = 0;
+
+	for (i = 0; i < j->s->n_gpus; i++)
+		if (look_gpu_used(j->s, i) && look_cc(&j->s->gpus[i]) > 0)
+			ccs[n++] = look_cc(&j->s->gpus[i]);
+	w->ccs = ccs;
+	w->n_ccs = n;
+}
+
+static void add_install(struct judge *j, struct remedy *r, const struct python *p, const struct torch_row *row)
+{
+	struct strbuf b;
+
+	if (p && (fact_is(&p->torch.origin, "conda") || fact_is(&p->torch.origin, "conda-forge")))
+		remedy_command(j, r, "conda remove -y -p %s pytorch", shell_word(j->a, look_prefix(p)));
+	strbuf_init(&b, j->a);
+	strbuf_printf(&b, "%s install --force-reinstall torch==%s", remedy_pip(j, p), row->version);
+	if (row->torchvision && (!p || fact_known(&p->torch.torchvision)))
+		strbuf_printf(&b, " torchvision==%s", row->torchvision);
+	if (row->torchaudio && p && fact_known(&p->torch.torchaudio))
+		strbuf_printf(&b, " torchaudio==%s", row->torchaudio);
+	if (row->index_url && !row->pypi_default)
+		strbuf_printf(&b, " --index-url %s", row->index_url);
+	remedy_command(j, r, "%s", b.s);
+}
+
+static const char *build_name(struct judge *j, const struct torch_row *row)
+{
+	return arena_printf(j->a, "%s+%s", row->version, row->variant);
+}
+
+static const struct torch_row *choose(struct judge *j, struct torch_wish w, const char *release)
+{
+	const struct torch_row *row;
+
+	w.version = release;
+	row = release ? compat_torch_choose(j->c, &w) : NULL;
+	w.version = NULL;
+	return row ? row : compat_torch_choose(j->c, &w);
+}
+
+/* A build fits once the driver is another: say both steps, when a driver exists that drives these GPUs. */
+static bool with_other_driver(struct judge *j, struct finding *f, const struct python *p, struct torch_wish w)
+{
+	const struct torch_row *row;
+	const char *branch;
+
+	if (!w.driver)
+		return false;
+	w.driver = NULL;
+	row = compat_torch_choose(j->c, &w);
+	branch = row && row->cuda ? remedy_branch(j, row->cuda) : NULL;
+	if (!branch)
+		return false;
+	remedy_driver(j, f, branch, remedy_driver_kind(j));
+	add_install(j, finding_remedy(j, f, _("With that driver, torch %s runs on every GPU here."), build_name(j, row)),
+		    p, row);
+	return true;
+}
+
+static bool with_other_python(struct judge *j, struct finding *f, struct torch_wish w)
+{
+	const struct torch_row *row;
+	const char *version, *had = w.python;
+	struct remedy *r;
+	struct strbuf b;
+
+	if (!w.python)
+		return false;
+	w.python = NULL;
+	row = compat_torch_choose(j->c, &w);
+	if (!row || !row->n_python)
+		return false;
+	version = row->python[row->n_python - 1];
+	r = finding_remedy(j, f, _("No build for Python %s fits; with Python %s torch %s does: make an environment with it."),
+			   had, version, build_name(j, row));
+	remedy_command(j, r, "uv venv --python %s .venv", version);
+	strbuf_init(&b, j->a);
+	strbuf_printf(&b, "uv pip install --python .venv/bin/python torch==%s", row->version);
+	if (row->index_url && !row->pypi_default)
+		strbuf_printf(&b, " --index-url %s", row->index_url);
+	remedy_command(j, r, "%s", b.s);
+	return true;
+}
+
+/* A bare branch ("580") stands for the newest of it. */
+static const char *whole_driver(struct judge *j, const char *version)
+{
+	return strchr(version, '.') ? version : arena_printf(j->a, "%s.999.99", version);
+}
+
+void remedy_torch(struct judge *j, struct finding *f, const struct python *p)
+{
+	const struct fact *driver = look_cuda_driver(j->s);
+	struct torch_wish w = {
+		.windows = look_is_windows(j->s),
+		.platform = look_platform(j->s),
+		.python = p ? short_python(j, fact_value(&p->version, NULL)) : NULL,
+		.driver = driver ? whole_driver(j, driver->value) : NULL,
+		.glibc = fact_value(&j->s->host.glibc, NULL),
+	};
+	const char *release = p ? look_torch_release(j, &p->torch) : NULL;
+	const struct torch_row *row;
+
+	wish_gpus(j, &w);
+	row = choose(j, w, release);
+	if (row) {
+		struct remedy *r = finding_remedy(j, f, w.n_ccs ? _("Install torch %s, which has code for every GPU here "
+								    "and runs on this driver.")
+								: _("Install torch %s."),
+						  build_name(j, row));
+		add_install(j, r, p, row);
+		return;
+	}
+	if (with_other_driver(j, f, p, w) || with_other_python(j, f, w))
+		return;
+	finding_remedy(j, f, "%s", _("No published PyTorch build serves all of these GPUs together with this system: build "
+				     "PyTorch from source for them, hide the odd GPU with CUDA_VISIBLE_DEVICES, or use "
+				     "another GPU."))->risk = RISK_SAFE;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --require K>=V: what the user asked to hold. A key is a row: the fact, how it compares, and the finding's name. */
+#include <string.h>
+#include <strings.h>
+
+#include "base/arena.h"
+#include "rule/look.h"
+#include "rule/remedy.h"
+#include "rule/rules.h"
+
+enum compare { COMPARE_VERSION, COMPARE_TEXT };
+
+struct requirement {
+	const struct require *r;
+	const char *key, *op, *value;
+	const char *text; /* "cc>=8.0" */
+};
+
+static bool holds_order(const char *op, int order)
+{
+	if (strcmp(op, ">=") == 0)
+		return order >= 0;
+	if (strcmp(op, "<=") == 0)
+		return order <= 0;
+	if (strcmp(op, ">") == 0)
+		return order > 0;
+	if (strcmp(op, "<") == 0)
+		return order < 0;
+	return strcmp(op, "!=") == 0 ? order != 0 : order == 0;
+}
+
+/* Equality of versions goes as far as the wanted one is written: 12 is 12.4, and 2.6 is 2.6.0+cu124. */
+static int version_order(const char *op, const char *seen, const char *wanted)
+{
+	struct version s, w;
+	unsigned i;
+
+	if (!version_prefix(view_of(seen), &s) || !version_prefix(view_of(wanted), &w))
+		return strcmp(seen, wanted);
+	if (strchr(wanted, '+') && strchr("=!", *op))
+		return strcmp(seen, wanted);
+	if (strchr("=!", *op))
+		for (i = w.n; i < VERSION_PARTS; i++)
+			s.part[i] = 0;
+	return version_cmp(&s, &w);
+}
+
+static bool holds(const struct requirement *q, const char *seen, enum compare how)
+{
+	if (how == COMPARE_TEXT)
+		return holds_order(q->op, strcasecmp(seen, q->value));
+	return holds_order(q->op, version_order(q->op, seen, q->value));
+}
+
+static struct finding *unmet(struct judge *j, const struct requirement *q, enum finding_id id, const char *subject,
+			     const struct fact *seen)
+{
+	struct finding *f = finding_add(j, id, subject);
+
+	f->severity = SEVERITY_ERROR;
+	if (fact_known(seen))
+		finding_message(j, f, _("%s is required, and %s is %s."), q->text, q->key, seen->value);
+	else
+		finding_message(j, f, _("%s is required, and %s is not there."), q->text, q->key);
+	finding_fact(j, f, q->key, seen, arena_printf(j->a, "%s %s", q->op, q->value));
+	return f;
+}
+
+/* Nobody knows the fact: the requirement is neither met nor failed. */
+static void undecided(struct judge *j, const struct requirement *q, const char *ask)
+{
+	struct finding *f = finding_add(j, FINDING_INSUFFICIENT_EVIDENCE, q->text);
+
+	f->severity = SEVERITY_INFO;
+	finding_message(j, f, _("%s is required, and %s is not known here."), q->text, q->key);
+	finding_evidence(j, f, q->key, _("not known"), arena_printf(j->a, "%s %s", q->op, q->value), "--require");
+	judge_ask(j, "%s", ask);
+}
+
+/* -------- GPUs */
+
+static bool parse_mib(const char *text, uint64_t *ret)
+{
+	struct view v = view_trim(view_of(text)), unit;
+	size_t n = 0;
+	uint64_t x;
+
+	while (n < v.n && v.p[n] >= '0' && v.p[n] <= '9')
+		n++;
+	unit = view_trim(view_skip(v, n));
+	if (!view_u64((struct view){ .p = v.p, .n = n }, 10, &x) || x > 1u << 24)
+		return false;
+	if (view_starts(unit, "m") || view_starts(unit, "M"))
+		*ret = x;
+	else
+		*ret = x * 1024;
+	return true;
+}
+
+/* Memory in MiB: what the driver says (a little below the round number), else the matrix. */
+static bool memory_of(struct judge *j, size_t gpu, struct fact *ret, uint64_t *ret_mib)
+{
+	const struct gpu *g = &j->s->gpus[gpu];
+	const struct gpu_row *row = look_gpu_row(j, g);
+	int64_t mib;
+
+	if (fact_to_int(&g->memory_mib, &mib) && mib > 0) {
+		*ret = g->memory_mib;
+		*ret_mib = (uint64_t)mib;
+		return true;
+	}
+	if (!row || row->memory_gib <= 0)
+		return false;
+	*ret_mib = (uint64_t)(row->memory_gib * 1024);
+	fact_set(ret, arena_printf(j->a, "%llu", (unsigned long long)*ret_mib), row->source);
+	return true;
+}
+
+static void require_vram(struct judge *j, const struct requirement *q)
+{
+	uint64_t wanted, mib;
+	struct fact seen = { 0 };
+	size_t i;
+
+	if (!parse_mib(q->value, &wanted)) {
+		undecided(j, q, _("a size such as --require vram>=24GiB"));
+		return;
+	}
+	for (i = 0; i < j->s->n_gpus; i++) {
+		if (!look_gpu_used(j->s, i))
+			continue;
+		if (!memory_of(j, i, &seen, &mib)) {
+			undecided(j, q, "nvidia-smi --query-gpu=name,memory.total --format=csv");
+			continue;
+		}
+		/* A "24 GB" card shows 24564 MiB or less: a sixteenth is the driver's. */
+		if (holds_order(q->op, mib >= wanted ? mib > wanted : mib >= wanted - wanted / 16 ? 0 : -1))
+			continue;
+		finding_remedy(j, unmet(j, q, FINDING_GPU_FEATURE_UNSUPPORTED, gpu_subject(j, i), &seen), "%s",
+			       _("Use a GPU with that much memory."));
+	}
+}
+
+static void require_gpu(struct judge *j, const struct requirement *q)
+{
+	bool cc = strcmp(q->key, "cc") == 0;
+	size_t i, used = 0;
+
+	for (i = 0; i < j->s->n_gpus; i++) {
+		const struct gpu *g = &j->s->gpus[i];
+		const struct fact *seen = cc ? &g->compute_capability : &g->name;
+		struct gpu_match m;
+
+		if (!look_gpu_used(j->s, i))
+			continue;
+		used++;
+		if (!fact_known(seen)) {
+			undecided(j, q, "lspci -nn -d 10de:");
+			continue;
+		}
+		if (holds(q, seen->value, cc ? COMPARE_VERSION : COMPARE_TEXT))
+			continue;
+		/* Another spelling of the same name counts. */
+		compat_gpu_find(j->c, q->value, &m);
+		if (!cc && strcmp(q->op, "==") == 0 && m.n && look_gpu_row(j, g) == m.rows[0])
+			continue;
+		finding_remedy(j, unmet(j, q, FINDING_GPU_FEATURE_UNSUPPORTED, gpu_subject(j, i), seen), "%s",
+			       cc ? _("Use a GPU of that compute capability, or hide this one with CUDA_VISIBLE_DEVICES.")
+				  : _("Use the GPU that is required."));
+	}
+	if (!used && !judge_has(j, FINDING_GPU_NOT_FOUND))
+		undecided(j, q, "lspci -nn -d 10de:");
+}
+
+/* -------- one fact */
+
+static void require_driver(struct judge *j, const struct requirement *q)
+{
+	const struct fact *v = strcmp(q->key, "driver") == 0 ? look_cuda_driver(j->s) : look_flavor(j->s);
+	bool version = strcmp(q->key, "driver") == 0;
+	struct finding *f;
+
+	if (!v) {
+		undecided(j, q, "nvidia-smi; cat /proc/driver/nvidia/version");
+		return;
+	}
+	if (holds(q, v->value, version ? COMPARE_VERSION : COMPARE_TEXT))
+		return;
+	f = unmet(j, q, version ? FINDING_DRIVER_TOO_OLD : FINDING_OPEN_MODULE_REQUIRED, q->text, v);
+	remedy_driver(j, f, arena_printf(j->a, "%u", look_branch(version ? q->value : look_driver(j->s) ?
+									   look_driver(j->s)->value : "580")),
+		      version ? remedy_driver_kind(j) : strcmp(q->value, "open") == 0 ? DRIVER_OPEN : DRIVER_PROPRIETARY);
+}
+
+static void require_toolkit(struct judge *j, const struct requirement *q)
+{
+	const struct snapshot *s = j->s;
+	struct fact none = { 0 };
+	size_t i;
+
+	for (i = 0; i < s->n_toolkits; i++)
+		if (fact_known(&s->toolkits[i].version) && holds(q, s->toolkits[i].version.value, COMPARE_VERSION))
+			return;
+	if (!s->n_toolkits && !fact_yes(&s->parts.toolkit)) {
+		undecided(j, q, "nvcc --version");
+		return;
+	}
+	fact_absent(&none, s->parts.toolkit.source);
+	finding_remedy(j, unmet(j, q, FINDING_TOOLKIT_NOT_INSTALLED, q->text,
+				s->n_toolkits ? &s->toolkits[0].version : &none),
+		       _("Install the CUDA toolkit that is required (%s) from "
+			 "https://developer.nvidia.com/cuda-toolkit-archive."), q->text);
+}
+
+static void require_host(struct judge *j, const struct requirement *q)
+{
+	const struct host *h = &j->s->host;
+	const struct fact *v = strcmp(q->key, "glibc") == 0 ? &h->glibc
+			       : strcmp(q->key, "os") == 0  ? &h->system
+			       : strcmp(q->key, "arch") == 0 ? &h->arch
+							     : &h->os_id;
+	bool glibc = v == &h->glibc;
+
+	if (!fact_known(v)) {
+		undecided(j, q, glibc ? "ldd --version" : "uname -srm; cat /etc/os-release");
+		return;
+	}
+	if (holds(q, v->value, glibc ? COMPARE_VERSION : COMPARE_TEXT) ||
+	    (v == &h->os_id && fact_known(&h->os_version) &&
+	     holds(q, arena_printf(j->a, "%s%s", v->value, h->os_version.value), COMPARE_TEXT)))
+		return;
+	finding_remedy(j, unmet(j, q, glibc ? FINDING_GLIBC_TOO_OLD : FINDING_CPU_ONLY_PLATFORM, q->text, v), "%s",
+		       _("Use a system, or a container image, that fulfils the requirement."));
+}
+
+/* -------- packages */
+
+static const struct fact *python_fact(const struct python *p, const char *key)
+{
+	const struct package *pkg;
+
+	if (strcmp(key, "python") == 0)
+		return &p->version;
+	if (strcmp(key, "torch") == 0)
+		return &p->torch.version;
+	if (strcmp(key, "torchvision") == 0)
+		return &p->torch.torchvision;
+	if (strcmp(key, "cudnn") == 0)
+		return &p->torch.cudnn.version;
+	pkg = python_package(p, key);
+	return pkg ? &pkg->version : NULL;
+}
+
+static void require_python(struct judge *j, const struct requirement *q)
+{
+	const struct python *p = look_deciding(j->s);
+	const struct fact *v = p ? python_fact(p, q->key) : NULL;
+	struct fact none = { 0 };
+	enum finding_id id = strcmp(q->key, "python") == 0  ? FINDING_PYTHON_NO_WHEEL
+			     : strcmp(q->key, "cudnn") == 0 ? FINDING_CUDNN_VERSION_MISMATCH
+							    : FINDING_CONFLICTING_PINS;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!p || (v && v->state == FACT_NOT_ASKED) || (!v && !p->n_packages)) {
+		undecided(j, q, "python -m pip list");
+		return;
+	}
+	if (v && fact_known(v) && holds(q, v->value, COMPARE_VERSION))
+		return;
+	fact_absent(&none, look_prefix(p));
+	f = unmet(j, q, id, look_prefix(p), v ? v : &none);
+	r = finding_remedy(j, f, _("Make an environment that fulfils %s."), q->text);
+	if (id == FINDING_CONFLICTING_PINS)
+		remedy_command(j, r, "cuvet plan %s", shell_word(j->a, q->text));
+}
+
+static const struct {
+	const char *key;
+	void (*run)(struct judge *j, const struct requirement *q);
+} keys[] = {
+	{ .key = "cc", .run = require_gpu },
+	{ .key = "gpu", .run = require_gpu },
+	{ .key = "vram", .run = require_vram },
+	{ .key = "driver", .run = require_driver },
+	{ .key = "driver-flavor", .run = require_driver },
+	{ .key = "cuda", .run = require_toolkit },
+	{ .key = "glibc", .run = require_host },
+	{ .key = "os", .run = require_host },
+	{ .key = "arch", .run = require_host },
+	{ .key = "distro", .run = require_host },
+	{ .key = "python", .run = require_python },
+	{ .key = "torch", .run = require_python },
+	{ .key = "torchvision", .run = require_python },
+	{ .key = "tensorflow", .run = require_python },
+	{ .key = "jax", .run = require_python },
+	{ .key = "cudnn", .run = require_python },
+};
+
+static void run_require(struct judge *j)
+{
+	size_t i, k;
+
+	for (i = 0; i < j->s->n_require; i++) {
+		const struct require *r = &j->s->require[i];
+		struct requirement q = { .r = r,
+					 .key = fact_value(&r->key, ""),
+					 .op = fact_value(&r->op, ">="),
+					 .value = fact_value(&r->value, "") };
+
+		q.text = arena_printf(j->a, "%s%s%s", q.key, q.op, q.value);
+		for (k = 0; k < ARRAY_LEN(keys); k++)
+			if (strcmp(keys[k].key, q.key) == 0)
+				break;
+		if (k < ARRAY_LEN(keys))
+			keys[k].run(j, &q);
+		else
+			undecided(j, &q, arena_printf(j->a, "%s --version", q.key));
+	}
+}
+
+const struct rule rule_require = {
+	.name = "require",
+	.layer = LAYER_WORKLOAD,
+	.run = run_require,
+};

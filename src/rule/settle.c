@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settles what the rules found: who follows from whom, what the root is, what the verdict is. Adds no fact. */
+#include "rule/settle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "rule/look.h"
+
+static bool listed(const enum finding_id *ids, size_t n, enum finding_id id)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+static void drop_ignored(struct judge *j, const struct judge_options *o)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < j->n_findings; i++)
+		if (!listed(o->ignore, o->n_ignore, j->findings[i]->id))
+			j->findings[n++] = j->findings[i];
+	j->n_findings = n;
+}
+
+/* An environment that does not decide cannot block. --error comes after, since the user's word is the last. */
+static void set_severities(struct judge *j, const struct judge_options *o)
+{
+	const struct python *deciding = look_deciding(j->s);
+	const struct python *env;
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++) {
+		struct finding *f = j->findings[i];
+
+		env = look_python_of(j->s, f->subject);
+		if (env && env != deciding && f->severity == SEVERITY_ERROR)
+			f->severity = SEVERITY_WARNING;
+		if (listed(o->error, o->n_error, f->id))
+			f->severity = SEVERITY_ERROR;
+	}
+}
+
+/* -------- consequences */
+
+static bool is_gpu(const char *subject)
+{
+	return view_starts(view_of(subject), "GPU ");
+}
+
+/* One GPU's trouble does not explain another's, nor one environment's another's. */
+static bool same_place(struct judge *j, const struct finding *cause, const struct finding *effect)
+{
+	bool one_env = look_python_of(j->s, cause->subject) && look_python_of(j->s, effect->subject);
+
+	if (strcmp(cause->subject, effect->subject) == 0)
+		return true;
+	if (is_gpu(cause->subject) && is_gpu(effect->subject))
+		return false;
+	return !one_env || cause->id == FINDING_MULTIPLE_ENVS;
+}
+
+static bool explains(struct judge *j, const struct finding *cause, const struct finding *effect)
+{
+	if (cause == effect || cause->severity < effect->severity ||
+	    !finding_explains(cause->id, effect->id) || !same_place(j, cause, effect))
+		return false;
+	/* A ring in the catalogue must not make two findings blame each other. */
+	return !finding_explains(effect->id, cause->id) || cause->order < effect->order;
+}
+
+static bool has_cause(struct judge *j, const struct finding *f)
+{
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++)
+		if (explains(j, j->findings[i], f))
+			return true;
+	return false;
+}
+
+static int before(const struct finding *x, const struct finding *y)
+{
+	enum layer lx = finding_info(x->id)->layer, ly = finding_info(y->id)->layer;
+
+	return lx != ly ? (int)lx - (int)ly : x->order - y->order;
+}
+
+/* The deepest cause: among those that explain f, one that nothing explains; the lowest layer of them. */
+static const struct finding *cause_of(struct judge *j, const struct finding *f)
+{
+	const struct finding *best = NULL;
+	bool best_deep = false;
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++) {
+		const struct finding *c = j->findings[i];
+		bool deep;
+
+		if (!explains(j, c, f))
+			continue;
+		deep = !has_cause(j, c);
+		if (!best || (deep && !best_deep) || (deep == best_deep && before(c, best) < 0)) {
+			best = c;
+			best_deep = deep;
+		}
+	}
+	return best;
+}
+
+/* Fills causes[i] for findings[i]; NULL where nothing present explains it. */
+static void link_causes(struct judge *j, const struct finding **causes)
+{
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++) {
+		struct finding *f = j->findings[i];
+
+		causes[i] = cause_of(j, f);
+		f->has_cause = causes[i] != NULL;
+		if (causes[i])
+			f->cause = causes[i]->id;
+	}
+}
+
+/* -------- root and second causes */
+
+static const struct finding *find_root(struct judge *j, enum severity least)
+{
+	const struct finding *root = NULL;
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++) {
+		const struct finding *f = j->findings[i];
+
+		if (f->severity < least || f->has_cause)
+			continue;
+		if (!root || f->severity > root->severity ||
+		    (f->severity == root->severity && before(f, root) < 0))
+			root = f;
+	}
+	return root;
+}
+
+/* Does f follow from a finding of the root's name? */
+static bool follows(const struct finding *f, const struct finding *root)
+{
+	if (!f->has_cause)
+		return f->id == root->id;
+	return f->cause == root->id || finding_explains(root->id, f->id);
+}
+
+/* What neither is the root nor follows from it does not block by itself: it is said, as a warning. */
+static void demote_others(struct judge *j, const struct finding *root)
+{
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++)
+		if (j->findings[i]->severity == SEVERITY_ERROR && !follows(j->findings[i], root))
+			j->findings[i]->severity = SEVERITY_WARNING;
+}
+
+static const struct finding *find_id(const struct judge *j, enum finding_id id)
+{
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++)
+		if (j->findings[i]->id == id)
+			return j->findings[i];
+	return NULL;
+}
+
+/* -------- verdict */
+
+static bool is_fine(enum finding_id id)
+{
+	return id == FINDING_OUT_OF_MEMORY || id == FINDING_HOST_MEMORY ||
+	       id == FINDING_APPLICATION_BUG || id == FINDING_HARMLESS_WARNING ||
+	       id == FINDING_NO_FAULT;
+}
+
+static const struct finding *find_fine(const struct judge *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++)
+		if (is_fine(j->findings[i]->id))
+			return j->findings[i];
+	return NULL;
+}
+
+/* Nothing came to an answer: say so, and what to give. */
+static void nothing_judged(struct judge *j)
+{
+	const struct snapshot *s = j->s;
+	struct finding *f = finding_add(j, FINDING_INSUFFICIENT_EVIDENCE, "cuvet");
+
+	f->severity = SEVERITY_INFO;
+	finding_message(j, f, "%s", _("There is too little to judge: nothing that was found or named can be "
+				      "held against anything else."));
+	finding_evidence(j, f, "source", fact_value(&s->source, "none"), NULL, "");
+	if (!s->n_gpus)
+		judge_ask(j, "%s", _("the GPU: lspci -nn -d 10de: (or --assume gpu=NAME)"));
+	if (!fact_known(&s->driver.version))
+		judge_ask(j, "%s",
+			  _("the driver: nvidia-smi, or cat /proc/driver/nvidia/version (or --assume driver=VERSION)"));
+	judge_ask(j, "%s", _("the framework: python -m pip list (or --assume torch=VERSION+VARIANT)"));
+}
+
+static enum verdict decide(struct judge *j)
+{
+	enum severity worst = SEVERITY_INFO;
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++)
+		if (j->findings[i]->severity > worst)
+			worst = j->findings[i]->severity;
+	if (worst == SEVERITY_ERROR)
+		return VERDICT_BLOCKED;
+	if (find_id(j, FINDING_INSUFFICIENT_EVIDENCE))
+		return VERDICT_UNDETERMINED;
+	return worst == SEVERITY_WARNING ? VERDICT_DEGRADED : VERDICT_STACK_OK;
+}
+
+/* -------- order of the results */
+
+struct ranked {
+	struct finding *f;
+	int group; /* 0 root, 1 of the root's name or from it, 2 the rest */
+};
+
+static int by_rank(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	if (a->group != b->group)
+		return a->group - b->group;
+	if (a->f->severity != b->f->severity)
+		return (int)b->f->severity - (int)a->f->severity;
+	return before(a->f, b->f);
+}
+
+static void sort_findings(struct judge *j, const struct finding *root)
+{
+	struct ranked *r = arena_calloc(j->a, j->n_findings + 1, sizeof(*r));
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++) {
+		r[i].f = j->findings[i];
+		r[i].group = r[i].f == root ? 0 : root && follows(r[i].f, root) ? 1 : 2;
+	}
+	qsort(r, j->n_findings, sizeof(*r), by_rank);
+	for (i = 0; i < j->n_findings; i++)
+		j->findings[i] = r[i].f;
+}
+
+void settle(struct judge *j, const struct judge_options *o, int judged, struct results *ret)
+{
+	const struct finding **causes, *root;
+
+	drop_ignored(j, o);
+	if (judged == 0 && !j->n_findings)
+		nothing_judged(j);
+	set_severities(j, o);
+	causes = arena_calloc(j->a, j->n_findings + 1, sizeof(*causes));
+	link_causes(j, causes);
+	root = find_root(j, SEVERITY_ERROR);
+	if (root)
+		demote_others(j, root);
+	*ret = (struct results){ .verdict = decide(j) };
+	if (!root && ret->verdict == VERDICT_UNDETERMINED)
+		root = find_id(j, FINDING_INSUFFICIENT_EVIDENCE);
+	if (!root && o->triage)
+		root = find_root(j, SEVERITY_INFO);
+	if (!root && ret->verdict == VERDICT_STACK_OK)
+		root = find_fine(j);
+	sort_findings(j, root);
+	ret->root = root;
+	ret->findings = j->findings;
+	ret->n_findings = j->n_findings;
+	ret->skipped = j->skipped;
+	ret->n_skipped = j->n_skipped;
+	ret->asks = j->asks;
+	ret->n_asks = j->n_asks;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about toolkits: they matter to what is compiled here, never to a wheel, so that they warn. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "rule/look.h"
+#include "rule/remedy.h"
+#include "rule/rules.h"
+
+static bool has_nvcc(const struct toolkit *t)
+{
+	return fact_known(&t->version) && fact_known(&t->nvcc) && !fact_no(&t->nvcc);
+}
+
+/* -------- CUDA_HOME */
+
+static bool malformed(const char *value)
+{
+	return *value != '/' || strchr(value, ':') != NULL || value[strlen(value) - 1] == ' ';
+}
+
+static bool names_toolkit(const struct snapshot *s, const char *value)
+{
+	struct view v = view_of(value);
+	size_t i;
+
+	while (v.n > 1 && v.p[v.n - 1] == '/')
+		v.n--;
+	for (i = 0; i < s->n_toolkits; i++)
+		if (view_is(v, fact_value(&s->toolkits[i].path, "")) ||
+		    strstr(fact_value(&s->toolkits[i].via, ""), "CUDA_"))
+			return true;
+	return false;
+}
+
+static void run_cuda_home_wrong(struct judge *j)
+{
+	static const char *const names[] = { "CUDA_HOME", "CUDA_PATH" };
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		const struct fact *env = snapshot_env_fact(j->s, names[i]);
+		bool bad;
+
+		if (!env || !*env->value || look_is_windows(j->s))
+			continue;
+		bad = malformed(env->value);
+		/* A link such as /usr/local/cuda names a toolkit whose own path is another: only what is nowhere is wrong. */
+		if (!bad && (names_toolkit(j->s, env->value) || j->s->n_toolkits))
+			continue;
+		f = finding_add(j, FINDING_CUDA_HOME_WRONG, names[i]);
+		if (bad)
+			finding_message(j, f, _("%s is \"%s\": it has to be one absolute directory, not a search path."),
+					names[i], env->value);
+		else
+			finding_message(j, f, _("%s is \"%s\", and no toolkit is there."), names[i], env->value);
+		finding_fact(j, f, names[i], env, j->s->n_toolkits ? fact_value(&j->s->toolkits[0].path, "/usr/local/cuda")
+								     : "/usr/local/cuda");
+		r = finding_remedy(j, f, _("Set %s to the toolkit's directory, or unset it."), names[i]);
+		if (j->s->n_toolkits && fact_known(&j->s->toolkits[0].path))
+			remedy_command(j, r, "export %s=%s", names[i], shell_word(j->a, j->s->toolkits[0].path.value));
+		else
+			remedy_command(j, r, "unset %s", names[i]);
+		r->risk = RISK_SAFE;
+	}
+}
+
+/* -------- nvcc and the GPUs */
+
+static void toolkit_gpu(struct judge *j, const struct toolkit *t, size_t gpu)
+{
+	const struct cuda_row *row = compat_cuda(j->c, t->version.value);
+	int cc = look_cc(&j->s->gpus[gpu]);
+	bool too_new, too_old;
+	struct finding *f;
+
+	if (!row || (row->nvcc_min_cc < 0 && row->nvcc_max_cc < 0)) {
+		judge_skip(j, "cuda.nvcc_min_cc", _("not known for CUDA %s"), t->version.value);
+		return;
+	}
+	too_new = row->nvcc_min_cc > 0 && cc < row->nvcc_min_cc;
+	too_old = row->nvcc_max_cc > 0 && cc > row->nvcc_max_cc;
+	if (!too_new && !too_old)
+		return;
+	f = finding_add(j, too_new ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
+			fact_value(&t->path, "nvcc"));
+	f->severity = SEVERITY_WARNING;
+	if (too_new)
+		finding_message(j, f, _("nvcc of CUDA %s compiles for compute capability %s and later; %s has %s."),
+				t->version.value, cc_text(j->a, row->nvcc_min_cc), gpu_subject(j, gpu), cc_text(j->a, cc));
+	else
+		finding_message(j, f, _("nvcc of CUDA %s compiles up to compute capability %s; %s has %s."), t->version.value,
+				cc_text(j->a, row->nvcc_max_cc), gpu_subject(j, gpu), cc_text(j->a, cc));
+	finding_fact(j, f, "toolkit.version", &t->version, NULL);
+	finding_fact(j, f, "gpu.compute_capability", &j->s->gpus[gpu].compute_capability,
+		     arena_printf(j->a, too_new ? ">= %s" : "<= %s",
+				  cc_text(j->a, too_new ? row->nvcc_min_cc : row->nvcc_max_cc)));
+	finding_remedy(j, f, too_new ? _("To compile for this GPU, install the last toolkit that knows it (CUDA 12.9 for Maxwell, "
+					 "Pascal and Volta, 11.8 for Kepler) beside this one.")
+				     : _("To compile for this GPU, install a newer toolkit beside this one."));
+}
+
+static void run_toolkit_gpu(struct judge *j)
+{
+	size_t i, k;
+
+	for (i = 0; i < j->s->n_toolkits; i++) {
+		if (!has_nvcc(&j->s->toolkits[i]))
+			continue;
+		for (k = 0; k < j->s->n_gpus; k++)
+			if (look_gpu_used(j->s, k) && look_cc(&j->s->gpus[k]) > 0)
+				toolkit_gpu(j, &j->s->toolkits[i], k);
+	}
+}
+
+/* -------- nvcc and torch */
+
+/* The toolkit that a build of an extension would take: CUDA_HOME's, nvcc's on PATH, else the first one. */
+static const struct toolkit *building_toolkit(const struct snapshot *s)
+{
+	const struct toolkit *first = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n_toolkits; i++) {
+		const char *via = fact_value(&s->toolkits[i].via, "");
+
+		if (!has_nvcc(&s->toolkits[i]))
+			continue;
+		if (strstr(via, "CUDA_HOME") || strstr(via, "CUDA_PATH"))
+			return &s->toolkits[i];
+		if (!first || (strstr(via, "PATH") && !strstr(fact_value(&first->via, ""), "PATH")))
+			first = &s->toolkits[i];
+	}
+	return first;
+}
+
+static void run_toolkit_torch_mismatch(struct judge *j)
+{
+	const struct toolkit *t = building_toolkit(j->s);
+	const struct python *p = look_deciding(j->s);
+	const char *cuda = p ? look_torch_cuda(j, &p->torch) : NULL;
+	struct finding *f;
+
+	/* PyTorch refuses another major; within a major it says a word and goes on. */
+	if (!t || !cuda || look_branch(t->version.value) == look_branch(cuda))
+		return;
+	f = finding_add(j, FINDING_TOOLKIT_TORCH_MISMATCH, fact_value(&t->path, "nvcc"));
+	f->severity = SEVERITY_WARNING;
+	finding_message(j, f, _("nvcc is of CUDA %s and this torch of CUDA %s: extensions that are compiled here will be refused."),
+			t->version.value, cuda);
+	finding_fact(j, f, "toolkit.version", &t->version, cuda);
+	finding_fact(j, f, "torch.cuda", fact_known(&p->torch.cuda) ? &p->torch.cuda : &p->torch.version, NULL);
+	finding_remedy(j, f, _("To compile extensions, install the toolkit of CUDA %s and point CUDA_HOME at it; torch itself "
+			       "needs none."), cuda);
+}
+
+const struct rule rule_cuda_home_wrong = {
+	.name = "cuda-home-wrong",
+	.needs = NEED_ENVIRONMENT | NEED_TOOLKIT,
+	.layer = LAYER_TOOLKIT,
+	.run = run_cuda_home_wrong,
+};
+const struct rule rule_toolkit_gpu = {
+	.name = "toolkit-too-new-for-gpu",
+	.needs = NEED_TOOLKIT | NEED_GPU,
+	.layer = LAYER_TOOLKIT,
+	.run = run_toolkit_gpu,
+};
+const struct rule rule_toolkit_torch_mismatch = {
+	.name = "toolkit-torch-mismatch",
+	.needs = NEED_TOOLKIT | NEED_TORCH,
+	.layer = LAYER_TOOLKIT,
+	.run = run_toolkit_torch_mismatch,
+};
