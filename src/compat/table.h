@@ -25,11 +25,7 @@ struct table {
 	const char *origin; /* for messages: "data/compat/gpu.json" or a path */
 	struct view text;
 	bool trusted; /* came with the program: one row a line, checked when it was built */
-	struct source {
-	const char *key, *text;
-};
-
-enum table_state state;
+	enum table_state state;
 	const struct json *doc; /* whole document, NULL until somebody needs it */
 	struct source *sources; /* cached by compat_source, ends with key NULL */
 	struct row *rows;
