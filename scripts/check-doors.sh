@@ -72,7 +72,10 @@ tap "no unsafe or locale-bound parsing" "$(grep -rnE --include='*.[ch]' \
 calls "only sysroot, live probes, file and fetch open paths" \
 	"open openat openat2 creat fopen freopen opendir fdopendir scandir stat lstat fstatat \
 	statx access faccessat readlink readlinkat realpath glob ftw nftw chdir" \
-	'@(sys/sysroot*|sys/live*|base/file|fetch/*).o'
+	'@(sys/sysroot*|sys/live*|base/file|fetch/*|sys/child|cli/cli).o'
+tap "a child and the command line open /dev/null alone" \
+	"$(grep -nE '[^_]open(at)?\(' src/sys/child*.c src/cli/cli.c 2>/dev/null |
+		grep -vE 'open\("/dev/null"|:[[:space:]]*/?\*')"
 calls "no shell and no program of the system" \
 	"system popen execlp execvp execvpe wordexp" 'none'
 calls "exit only by the arena, a child and the command line" \

@@ -15,7 +15,7 @@ log=$(python3 -B scripts/compat/check.py 2>&1)
 rc=$?
 for table in data/compat/*.json; do
 	name=$(basename "$table" .json)
-	tap "$name" "$(grep -aE "^$name[: ]" <<<"$log" | head -n 30)"
+	tap "$name" "$(grep -aE "^${name}[: ]" <<<"$log" | head -n 30)"
 done
 tap "nothing else is wrong" "$([ $rc -eq 0 ] || printf '%s\n' "$log" | tail -n 1)"
 tap_end
