@@ -14,6 +14,12 @@ static const char *subject_of(struct judge *j, const struct python *p, size_t gp
 	return p == look_deciding(j->s) ? gpu_subject(j, gpu) : look_prefix(p);
 }
 
+/* In a sentence: the model, else the GPU's number. */
+static const char *name_of(struct judge *j, size_t gpu)
+{
+	return fact_value(&j->s->gpus[gpu].name, gpu_subject(j, gpu));
+}
+
 /* -------- driver-too-old: the minor-version rule */
 
 static void too_old_in(struct judge *j, const struct python *p, const struct fact *driver)
@@ -131,14 +137,14 @@ static void no_code(struct judge *j, const struct python *p, size_t gpu, const s
 	/* A gap in the middle of the list is a chip that came after the ones below it. */
 	f = finding_add(j, cc < low ? FINDING_GPU_TOO_OLD_FOR_BUILD : FINDING_GPU_TOO_NEW_FOR_BUILD, subject_of(j, p, gpu));
 	if (cc < low)
-		finding_message(j, f, _("%s has compute capability %s; torch %s holds code from %s up."), gpu_subject(j, gpu),
+		finding_message(j, f, _("%s has compute capability %s; torch %s holds code from %s up."), name_of(j, gpu),
 				cc_text(j->a, cc), p->torch.version.value, cc_text(j->a, low));
 	else if (cc > high)
 		finding_message(j, f, _("%s has compute capability %s; torch %s holds code up to %s and no PTX that fits."),
-				gpu_subject(j, gpu), cc_text(j->a, cc), p->torch.version.value, cc_text(j->a, high));
+				name_of(j, gpu), cc_text(j->a, cc), p->torch.version.value, cc_text(j->a, high));
 	else
 		finding_message(j, f, _("%s has compute capability %s; torch %s holds no code that runs on it."),
-				gpu_subject(j, gpu), cc_text(j->a, cc), p->torch.version.value);
+				name_of(j, gpu), cc_text(j->a, cc), p->torch.version.value);
 	arch_evidence(j, f, p, gpu, archs);
 	remedy_torch(j, f, p);
 }
