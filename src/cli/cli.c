@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "base/version.h"
+#include "cli/docs.h"
 #include "cli/help.h"
 #include "cli/opts.h"
 #include "report/report.h"
@@ -114,6 +115,18 @@ static int print_help(struct run *r, const struct cmd *cmd, bool dump)
 	return write_buffer(r, &b);
 }
 
+static int print_document(struct run *r, const char *what)
+{
+	struct strbuf b;
+	struct err err;
+
+	strbuf_init(&b, r->a);
+	if (docs_put(&b, what))
+		return write_buffer(r, &b);
+	err_set(&err, ERR_USAGE, _("--dump-docs %.80s: no such document; `--dump-docs list` names the pages"), what);
+	return cli_fail(&err);
+}
+
 /* Text goes through gettext; numbers stay in C form, since versions and JSON are no prose. */
 static void set_language(const char *lang)
 {
@@ -133,6 +146,8 @@ static int dispatch(struct run *r, struct options *o, int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "--dump-cli") == 0)
 		return print_help(r, NULL, true);
+	if (argc > 2 && strcmp(argv[1], "--dump-docs") == 0)
+		return print_document(r, argv[2]);
 	if (argc > 1 && argv[1][0] != '-') {
 		cmd = find_command(argv[1]);
 		if (!cmd && strcmp(argv[1], "help") == 0)

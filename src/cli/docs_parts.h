@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The documents of cli/docs.c. Private to cli/. */
+#ifndef CLI_DOCS_PARTS_H
+#define CLI_DOCS_PARTS_H
+
+#include "base/strbuf.h"
+#include "cli/cmd.h"
+
+void docs_put_program(struct strbuf *out);
+void docs_put_command(struct strbuf *out, const struct cmd *c);
+void docs_put_findings(struct strbuf *out);
+void docs_put_bash(struct strbuf *out);
+void docs_put_zsh(struct strbuf *out);
+void docs_put_fish(struct strbuf *out);
+
+#endif
