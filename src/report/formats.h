@@ -14,4 +14,10 @@ const char *remedy_note(struct arena *a, const struct remedy *r);
 /* The sentence that stands for the verdict when nothing is broken, or about what could not be judged. */
 const char *verdict_sentence(const struct report *rep);
 
+/* What was skipped, folded by reason: a person needs the reason once, not once a rule. */
+struct skip_group {
+	const char *needs, *why, *rules; /* needs and rules are lists joined by ", " */
+};
+struct skip_group *skip_groups(struct arena *a, const struct results *r, size_t *ret_n);
+
 #endif

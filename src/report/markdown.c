@@ -105,7 +105,8 @@ static void put_findings(struct arena *a, const struct report *rep, struct strbu
 static void render(struct arena *a, const struct report *rep, struct strbuf *out)
 {
 	const struct results *r = rep->r;
-	size_t i;
+	struct skip_group *g;
+	size_t i, n;
 
 	strbuf_printf(out, "# cuvet: %s\n\n", verdict_name(r->verdict));
 	strbuf_printf(out, _("%s cuvet %s, matrix of %s.\n\n"), verdict_sentence(rep), CUVET_VERSION,
@@ -121,9 +122,9 @@ static void render(struct arena *a, const struct report *rep, struct strbuf *out
 	}
 	if (r->n_skipped)
 		strbuf_printf(out, "\n## %s\n\n", _("Not judged"));
-	for (i = 0; i < r->n_skipped; i++)
-		put_list_item(out, r->skipped[i].rule,
-			      arena_printf(a, _("needs %s: %s"), r->skipped[i].needs, r->skipped[i].why));
+	g = skip_groups(a, r, &n);
+	for (i = 0; i < n; i++)
+		put_list_item(out, g[i].needs, arena_printf(a, _("%s; rules: %s"), g[i].why, g[i].rules));
 }
 
 const struct report_format report_markdown = { .name = "markdown", .render = render };

@@ -189,7 +189,8 @@ static void put_others(struct printer *p)
 static void put_rest(struct printer *p)
 {
 	const struct results *r = p->rep->r;
-	size_t i;
+	struct skip_group *g;
+	size_t i, n;
 
 	if (r->n_asks) {
 		heading(p, BOLD, _("What would decide"));
@@ -199,9 +200,9 @@ static void put_rest(struct printer *p)
 	if (!r->n_skipped)
 		return;
 	heading(p, DIM, _("Not judged"));
-	for (i = 0; i < r->n_skipped; i++)
-		prose(p, 2, _("%s: needs %s: %s"), r->skipped[i].rule, r->skipped[i].needs,
-		      r->skipped[i].why);
+	g = skip_groups(p->a, r, &n);
+	for (i = 0; i < n; i++)
+		prose(p, 2, "%s (%s)", g[i].needs, g[i].why);
 }
 
 static void render(struct arena *a, const struct report *rep, struct strbuf *out)

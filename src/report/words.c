@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences that text and Markdown share. */
+#include <string.h>
+
 #include "base/arena.h"
 #include "report/formats.h"
 
@@ -35,4 +37,58 @@ const char *verdict_sentence(const struct report *rep)
 		break;
 	}
 	return _("It will not run as it is.");
+}
+
+static bool has_word(const char *const *list, size_t n, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strcmp(list[i], word) == 0)
+			return true;
+	return false;
+}
+
+static const char *joined(struct arena *a, const char *const *list, size_t n)
+{
+	struct strbuf b;
+	size_t i;
+
+	strbuf_init(&b, a);
+	for (i = 0; i < n; i++) {
+		strbuf_sep(&b, ", ");
+		strbuf_add(&b, list[i]);
+	}
+	return b.s;
+}
+
+struct skip_group *skip_groups(struct arena *a, const struct results *r, size_t *ret_n)
+{
+	struct skip_group *out = NULL, *g;
+	const char **needs, **rules;
+	size_t n = 0, i, k, n_needs, n_rules;
+
+	for (i = 0; i < r->n_skipped; i++) {
+		for (k = 0; k < n; k++)
+			if (strcmp(out[k].why, r->skipped[i].why) == 0)
+				break;
+		if (k < n)
+			continue;
+		needs = rules = NULL;
+		n_needs = n_rules = 0;
+		for (k = i; k < r->n_skipped; k++) {
+			if (strcmp(r->skipped[k].why, r->skipped[i].why) != 0)
+				continue;
+			if (!has_word(needs, n_needs, r->skipped[k].needs))
+				*ARENA_APPEND(a, needs, n_needs) = r->skipped[k].needs;
+			if (!has_word(rules, n_rules, r->skipped[k].rule))
+				*ARENA_APPEND(a, rules, n_rules) = r->skipped[k].rule;
+		}
+		g = ARENA_APPEND(a, out, n);
+		*g = (struct skip_group){ .needs = joined(a, needs, n_needs),
+					  .why = r->skipped[i].why,
+					  .rules = joined(a, rules, n_rules) };
+	}
+	*ret_n = n;
+	return out;
 }
