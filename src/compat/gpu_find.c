@@ -49,10 +49,12 @@ static void add_hit(struct search *s, enum fit fit, struct table *t, size_t row,
 {
 	struct hits *h = &s->hits[fit];
 	struct hit *hit;
+	size_t i;
 
-	/* A row's names come one after another, so only the last hit can be of the same row. */
-	if (h->n && h->v[h->n - 1].t == t && h->v[h->n - 1].row == row)
-		return;
+	/* A row's names come one after another. A cut name asks for each of them, any other for the row. */
+	for (i = h->n; i-- > 0 && h->v[i].t == t && h->v[i].row == row;)
+		if (!s->stem.p || view_is(name, h->v[i].name))
+			return;
 	hit = ARENA_APPEND(s->c->a, h->v, h->n);
 	*hit = (struct hit){ .t = t, .row = row, .name = view_dup(s->c->a, name) };
 }
@@ -76,24 +78,41 @@ static bool starts_nocase(struct view v, struct view stem)
 	return true;
 }
 
-/* The driver's release decides whether "NVIDIA " stands in front, so both forms of each name may have been cut. */
-static bool cut_fits(const struct search *s, struct view name)
-{
-	static const struct view maker = { .p = "NVIDIA ", .n = 7 };
-	size_t front = starts_nocase(s->stem, maker) ? maker.n : 0;
-	struct view bare = starts_nocase(name, maker) ? view_skip(name, maker.n) : name;
+static const struct view maker = { .p = "NVIDIA ", .n = 7 };
 
-	if (!front)
-		return bare.n > s->longer && starts_nocase(bare, s->stem);
-	return bare.n + maker.n > s->longer && starts_nocase(bare, view_skip(s->stem, front));
+/* Drivers before 465 knew no device that was first listed later, and only they left "NVIDIA " out. */
+static bool bare_known(struct search *s, struct table *t, size_t row)
+{
+	struct view first = table_text(s->c, t, row, "first_driver");
+
+	return !first.p || view_is(first, "<=460");
+}
+
+/* The driver's release decides whether "NVIDIA " stands in front, so both forms of each name may have been cut. */
+static bool cut_fits(struct search *s, struct table *t, size_t row, struct view name)
+{
+	size_t front = starts_nocase(s->stem, maker) ? maker.n : 0;
+	struct view bare = name;
+
+	if (starts_nocase(name, maker)) {
+		if (!front && !bare_known(s, t, row))
+			return false;
+		bare = view_skip(name, maker.n);
+	}
+	return bare.n + front > s->longer && starts_nocase(bare, view_skip(s->stem, front));
 }
 
 static void offer_whole(struct search *s, struct table *t, size_t row, struct view name)
 {
 	struct gpu_name plain;
 
-	if (s->stem.p ? cut_fits(s, name) :
-			gpu_name_plain(name, &plain) && strcmp(plain.s, s->plain.s) == 0)
+	if (s->stem.p) {
+		/* A guest's name counts where no board has the name. */
+		if (cut_fits(s, t, row, name))
+			add_hit(s, is_guest(s, t, row) ? FIT_SHORT : FIT_WHOLE, t, row, name);
+		return;
+	}
+	if (gpu_name_plain(name, &plain) && strcmp(plain.s, s->plain.s) == 0)
 		add_hit(s, FIT_WHOLE, t, row, name);
 }
 
@@ -163,13 +182,9 @@ static void visit_names(struct search *s, const char *table, visit_name *visit)
 static void add_row(struct search *s, struct gpu_match *m, const struct gpu_row *g)
 {
 	const struct gpu_row **slot;
-	size_t i;
 
 	if (!g)
 		return;
-	for (i = 0; i < m->n; i++)
-		if (m->rows[i] == g)
-			return;
 	slot = ARENA_APPEND(s->c->a, m->rows, m->n);
 	*slot = g;
 	if (m->n == 1)
@@ -243,6 +258,8 @@ static void choose_hits(struct search *s, struct gpu_match *m)
 
 	look(s, offer_whole);
 	add_hits(s, m, FIT_WHOLE);
+	if (s->stem.p && !m->n)
+		add_hits(s, m, FIT_SHORT);
 	if (s->stem.p || (m->n && (s->branded || m->cc < 0)))
 		return;
 	look(s, offer_short);

@@ -269,7 +269,7 @@ int compat_open(struct arena *a, const char *dir, struct compat **ret, struct er
 	c->dir = dir;
 	if (dir) {
 		/* The one refusal that a folder that is there meets is "is a directory". */
-		int r = file_read(a, dir, TABLE_MAX, &ignored, &e);
+		int r = strcmp(dir, "-") == 0 ? 0 : file_read(a, dir, TABLE_MAX, &ignored, &e);
 
 		if (r == 0)
 			return err_set(err, ERR_DATA, _("%s: not a directory"), dir);
