@@ -201,7 +201,7 @@ static void run_no_driver_can_help(struct judge *j)
 	bool inferred;
 	size_t i;
 
-	if (!cuda || look_is_tegra(j))
+	if (!cuda || look_is_tegra(j) || look_unpublished(j, p))
 		return;
 	least = compat_min_driver(j->c, cuda, look_is_windows(j->s), &inferred);
 	if (!least) {

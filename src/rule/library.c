@@ -33,6 +33,8 @@ static void glibc_in(struct judge *j, const struct python *p)
 		musl(j, p);
 		return;
 	}
+	if (look_unpublished(j, p))
+		return;
 	if (!fact_known(&needed) && row && row->min_glibc && (!fact_known(&t->origin) || fact_is(&t->origin, "pip")))
 		fact_set(&needed, row->min_glibc, row->source);
 	if (!fact_known(&needed) || !fact_known(&h->glibc)) {
@@ -48,7 +50,6 @@ static void glibc_in(struct judge *j, const struct python *p)
 	finding_fact(j, f, "torch.min_glibc", &needed, NULL);
 	finding_fact(j, f, "torch.version", &t->version, NULL);
 	remedy_torch(j, f, p);
-	finding_remedy(j, f, "%s", _("Or run it in a container or on a distribution with a newer glibc."));
 }
 
 static void run_glibc_too_old(struct judge *j)

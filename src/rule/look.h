@@ -27,6 +27,8 @@ const struct python *look_python_of(const struct snapshot *s, const char *prefix
 const char *look_prefix(const struct python *p);
 /* Was this PyTorch declared with --assume, and not found? */
 bool look_declared(const struct torch *t);
+/* Is it a declared build that was never published, so that nothing else about it can be judged? Says so as a skip. */
+bool look_unpublished(struct judge *j, const struct python *p);
 /* "2.6.0" of "2.6.0+cu124"; NULL when the version is not known. */
 const char *look_torch_release(struct judge *j, const struct torch *t);
 /* The variant's name: the fact, else the local part of the version; NULL when neither says. */

@@ -48,6 +48,14 @@ bool look_declared(const struct torch *t)
 	       strcmp(t->version.source, "assumed") == 0;
 }
 
+bool look_unpublished(struct judge *j, const struct python *p)
+{
+	if (!look_declared(&p->torch) || !judge_has(j, FINDING_WRONG_INDEX_TAG))
+		return false;
+	judge_skip(j, "torch.version", "%s", _("that build was never published"));
+	return true;
+}
+
 const char *look_torch_release(struct judge *j, const struct torch *t)
 {
 	struct view local;

@@ -123,6 +123,22 @@ static const char *whole_driver(struct judge *j, const char *version)
 	return strchr(version, '.') ? version : arena_printf(j->a, "%s.999.99", version);
 }
 
+static bool with_other_glibc(struct judge *j, struct finding *f, struct torch_wish w)
+{
+	const struct torch_row *row;
+
+	if (!w.glibc)
+		return false;
+	w.glibc = NULL;
+	row = compat_torch_choose(j->c, &w);
+	if (!row || !row->min_glibc)
+		return false;
+	finding_remedy(j, f, _("No published build that serves these GPUs runs on the glibc here; torch %s does on glibc %s or "
+			       "newer: use a container image or a distribution that has it."),
+		       build_name(j, row), row->min_glibc);
+	return true;
+}
+
 void remedy_torch(struct judge *j, struct finding *f, const struct python *p)
 {
 	const struct fact *driver = look_cuda_driver(j->s);
@@ -146,7 +162,7 @@ void remedy_torch(struct judge *j, struct finding *f, const struct python *p)
 		add_install(j, r, p, row);
 		return;
 	}
-	if (with_other_driver(j, f, p, w) || with_other_python(j, f, w))
+	if (with_other_driver(j, f, p, w) || with_other_python(j, f, w) || with_other_glibc(j, f, w))
 		return;
 	finding_remedy(j, f, "%s", _("No published PyTorch build serves all of these GPUs together with this system: build "
 				     "PyTorch from source for them, hide the odd GPU with CUDA_VISIBLE_DEVICES, or use "

@@ -29,7 +29,7 @@ static void too_old_in(struct judge *j, const struct python *p, const struct fac
 	bool inferred, ceiling_inferred;
 	struct finding *f;
 
-	if (!cuda)
+	if (!cuda || look_unpublished(j, p))
 		return;
 	least = compat_min_driver(j->c, cuda, look_is_windows(j->s), &inferred);
 	if (!least) {
@@ -182,7 +182,7 @@ static void code_in(struct judge *j, const struct python *p)
 	const char *entry;
 	size_t i;
 
-	if (!look_torch_cuda(j, &p->torch))
+	if (!look_torch_cuda(j, &p->torch) || look_unpublished(j, p))
 		return;
 	if (!look_torch_archs(j, &p->torch, &archs)) {
 		judge_skip(j, "torch.arch_list", _("neither the binary nor the matrix says for which GPUs torch %s was built"),
