@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NVIDIA's module files of every kernel that is installed. Only where drivers are put is looked at, not all of the tree. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "probe/kmod.h"
+#include "sys/elf.h"
+
+enum {
+	KERNELS_MAX = 32,
+	ENTRIES_MAX = 1024,
+	FILES_MAX = 256,
+	DEPTH_MAX = 4,
+	FOLDERS_MAX = 1024,
+	MODINFO_MAX = 64 << 10,
+};
+
+/*
+ * Below a kernel's directory. DKMS: updates/dkms; packages of Red Hat's kind: extra, weak-updates; Ubuntu's signed
+ * ones: kernel/nvidia-550; the .run installer: kernel/drivers/video; NixOS: misc.
+ */
+static const struct place {
+	const char *dir;
+	bool all; /* go into every folder, else only into those named nvidia* */
+} places[] = {
+	{ .dir = "updates", .all = true },  { .dir = "extra", .all = true },
+	{ .dir = "weak-updates", .all = true }, { .dir = "extramodules", .all = true },
+	{ .dir = "misc", .all = true },	    { .dir = "kernel", .all = false },
+	{ .dir = "kernel/drivers/video", .all = false },
+};
+
+const char *kmod_modinfo(struct arena *a, struct view text, const char *key)
+{
+	struct view line, value, name;
+
+	while (text.n) {
+		line = view_cut(text, '\0', &text);
+		name = view_cut(line, '=', &value);
+		if (view_is(name, key))
+			return view_dup(a, value);
+	}
+	return NULL;
+}
+
+/* "nvidia-uvm" of "nvidia-uvm.ko.xz"; NULL for other files. */
+static const char *module_name(struct arena *a, const char *file, const char **ret_packed)
+{
+	static const char *const ends[] = { "", ".xz", ".zst", ".gz" };
+	const char *dot = strstr(file, ".ko");
+	size_t i;
+
+	if (!dot || strncmp(file, "nvidia", 6) != 0)
+		return NULL;
+	for (i = 0; i < ARRAY_LEN(ends); i++) {
+		if (strcmp(dot + 3, ends[i]) != 0)
+			continue;
+		*ret_packed = i ? ends[i] + 1 : NULL;
+		return arena_strndup(a, file, (size_t)(dot - file));
+	}
+	return NULL;
+}
+
+static void modinfo(struct probe_ctx *p, struct module *m)
+{
+	_cleanup_fd_ int fd = sysroot_open_file(p->root, m->path.value);
+	const char *source = m->path.value, *version, *licence;
+	struct elf_section sec;
+	struct elf e;
+	char *buf;
+
+	if (fd < 0) {
+		fact_errno(&m->version, -fd, source);
+		return;
+	}
+	if (elf_read(p->a, fd, &e) < 0 || !elf_section(&e, ".modinfo", &sec) || !sec.size) {
+		fact_broken(&m->version, source, _("no module of the kernel"));
+		return;
+	}
+	if (sec.size > MODINFO_MAX)
+		sec.size = MODINFO_MAX;
+	buf = arena_alloc(p->a, sec.size);
+	if (!elf_pread(fd, buf, sec.size, sec.off)) {
+		fact_broken(&m->version, source, _("cut off"));
+		return;
+	}
+	version = kmod_modinfo(p->a, (struct view){ .p = buf, .n = sec.size }, "version");
+	licence = kmod_modinfo(p->a, (struct view){ .p = buf, .n = sec.size }, "license");
+	fact_set(&m->version, version, source);
+	if (licence && strcmp(licence, "NVIDIA") == 0)
+		fact_set(&m->flavor, "proprietary", source);
+	else if (licence && strstr(licence, "GPL"))
+		fact_set(&m->flavor, "open", source);
+}
+
+static void add_file(struct probe_ctx *p, const char *path, const char *kernel)
+{
+	struct driver *d = &p->s->driver;
+	const char *packed, *name = module_name(p->a, path_base(path), &packed);
+	struct module *m;
+
+	if (!name || d->n_modules >= FILES_MAX)
+		return;
+	m = ARENA_APPEND(p->a, d->modules, d->n_modules);
+	fact_set(&m->name, name, path);
+	fact_set(&m->path, path, path);
+	fact_set(&m->kernel, kernel, path);
+	if (packed)
+		m->version = (struct fact){ .source = path,
+					    .why = arena_printf(p->a, _("packed (%s)"), packed) };
+	else
+		modinfo(p, m);
+}
+
+/* A tree of links that lead up could be walked for ever: there is an end to the folders, too. */
+struct scan {
+	struct probe_ctx *p;
+	const char *kernel;
+	int budget;
+};
+
+static void scan(struct scan *sc, const char *dir, bool all, int depth)
+{
+	struct probe_ctx *p = sc->p;
+	struct dirlist list;
+	const char *name;
+	bool nvidia;
+	size_t i;
+
+	if (depth > DEPTH_MAX || sc->budget-- <= 0 || sysroot_list(p->root, p->a, dir, ENTRIES_MAX, &list) < 0)
+		return;
+	for (i = 0; i < list.n && p->s->driver.n_modules < FILES_MAX; i++) {
+		name = list.names[i];
+		nvidia = strncmp(name, "nvidia", 6) == 0;
+		if (strstr(name, ".ko"))
+			add_file(p, path_join(p->a, dir, name), sc->kernel);
+		else if (nvidia || (all && !strchr(name, '.')))
+			scan(sc, path_join(p->a, dir, name), true, depth + 1);
+	}
+}
+
+static void scan_kernel(struct scan *sc, const char *top, const char *kernel)
+{
+	size_t i;
+
+	sc->kernel = kernel;
+	for (i = 0; i < ARRAY_LEN(places); i++)
+		scan(sc, arena_printf(sc->p->a, "%s/%s/%s", top, kernel, places[i].dir), places[i].all, 0);
+}
+
+void kmod_disk(struct probe_ctx *p)
+{
+	/* Where modprobe looks; /usr/lib only where /lib has none, NixOS has neither. */
+	static const char *const tops[] = { "/lib/modules", "/usr/lib/modules",
+					    "/run/booted-system/kernel-modules/lib/modules" };
+	const char *running = fact_value(&p->s->host.kernel, "");
+	struct scan sc = { .p = p, .budget = FOLDERS_MAX };
+	struct dirlist kernels = { 0 };
+	size_t top = 0, i, others = 0;
+
+	while (top < ARRAY_LEN(tops) && sysroot_list(p->root, p->a, tops[top], ENTRIES_MAX, &kernels) < 0)
+		top++;
+	for (i = 0; i < kernels.n; i++)
+		if (strcmp(kernels.names[i], running) == 0)
+			scan_kernel(&sc, tops[top], running);
+	for (i = 0; i < kernels.n && others < KERNELS_MAX; i++)
+		if (strcmp(kernels.names[i], running) != 0) {
+			scan_kernel(&sc, tops[top], kernels.names[i]);
+			others++;
+		}
+}
