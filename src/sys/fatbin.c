@@ -170,12 +170,13 @@ static bool scan_records(struct scan *s, const struct elf_section *fb,
 static bool skip_padding(struct scan *s, uint64_t off, uint64_t *ret)
 {
 	unsigned char buf[CHUNK];
-	size_t n, i;
+	size_t n, i, step = 64;
 
 	while (off < s->end && s->end - off >= BLOB_HEADER && s->junk < JUNK_MAX) {
-		n = s->end - off < CHUNK ? (size_t)(s->end - off) & ~(size_t)7 : CHUNK;
+		n = s->end - off < step ? (size_t)(s->end - off) & ~(size_t)7 : step;
 		if (!read_at(s, buf, n, off))
 			return false;
+		s->junk += n;
 		for (i = 0; i + 8 <= n; i += 8) {
 			if (elf_le(buf + i, 4) == blob_magic) {
 				*ret = off + i;
@@ -183,7 +184,8 @@ static bool skip_padding(struct scan *s, uint64_t off, uint64_t *ret)
 			}
 		}
 		off += n;
-		s->junk += n;
+		if (step < CHUNK)
+			step *= 2;
 	}
 	return false;
 }
