@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about the boundary: what a container or WSL took away. None of them blames the machine below. */
+/* Rules about the boundary: what a container or WSL took away. None of them blames the machine
+ * below. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,11 +56,18 @@ static void run_container_no_gpu_requested(struct judge *j)
 		return;
 	f = finding_add(j, FINDING_CONTAINER_NO_GPU_REQUESTED, _("this container"));
 	if (env && (fact_is(env, "void") || fact_is(env, "none") || fact_is(env, "")))
-		finding_message(j, f, _("The container was started with NVIDIA_VISIBLE_DEVICES=%s, so no GPU was passed in."),
-				env->value);
+		finding_message(
+			j, f,
+			_("The container was started with NVIDIA_VISIBLE_DEVICES=%s, so no GPU "
+			  "was passed in."),
+			env->value);
 	else
-		finding_message(j, f, "%s", _("The container was started without GPUs: no NVIDIA device node is in it."));
-	finding_evidence(j, f, "nodes", _("no /dev/nvidia*"), "/dev/nvidia0, /dev/nvidiactl, /dev/nvidia-uvm",
+		finding_message(
+			j, f, "%s",
+			_("The container was started without GPUs: no NVIDIA device node is in "
+			  "it."));
+	finding_evidence(j, f, "nodes", _("no /dev/nvidia*"),
+			 "/dev/nvidia0, /dev/nvidiactl, /dev/nvidia-uvm",
 			 s->parts.nodes.source ? s->parts.nodes.source : "/dev");
 	finding_fact(j, f, "container.kind", &s->container.kind, NULL);
 	if (env)
@@ -77,19 +85,24 @@ static void run_container_capability_missing(struct judge *j)
 	struct finding *f;
 	struct remedy *r;
 
-	if (!in_running_container(s) || !any_gpu_node(s) || library_there(&s->driver.libcuda) || !nvml ||
-	    s->driver.libcuda.path.state == FACT_BROKEN)
+	if (!in_running_container(s) || !any_gpu_node(s) || library_there(&s->driver.libcuda) ||
+	    !nvml || s->driver.libcuda.path.state == FACT_BROKEN)
 		return;
 	if (caps && has_capability(caps->value, "compute"))
 		return;
 	f = finding_add(j, FINDING_CONTAINER_CAPABILITY_MISSING, _("this container"));
-	finding_message(j, f, _("The container was given the driver capabilities \"%s\" without \"compute\", so it has NVML and "
-				"no libcuda."), caps ? caps->value : "");
+	finding_message(
+		j, f,
+		_("The container was given the driver capabilities \"%s\" without \"compute\", so "
+		  "it has NVML and "
+		  "no libcuda."),
+		caps ? caps->value : "");
 	if (caps)
 		finding_fact(j, f, "NVIDIA_DRIVER_CAPABILITIES", caps, "compute,utility");
 	finding_fact(j, f, "driver.libcuda.path", &s->driver.libcuda.path, "libcuda.so.1");
 	r = finding_remedy(j, f, "%s", _("Start the container with the compute capability."));
-	remedy_command(j, r, "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE");
+	remedy_command(j, r,
+		       "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE");
 }
 
 /* -------- nodes */
@@ -106,16 +119,26 @@ static void run_container_device_access_revoked(struct judge *j)
 	for (i = 0; i < s->n_nodes; i++) {
 		const struct node *n = &s->nodes[i];
 
-		if (strncmp(fact_value(&n->name, ""), "nvidia", 6) != 0 || !fact_is(&n->open, "EPERM"))
+		if (strncmp(fact_value(&n->name, ""), "nvidia", 6) != 0 ||
+		    !fact_is(&n->open, "EPERM"))
 			continue;
 		f = finding_add(j, FINDING_CONTAINER_DEVICE_ACCESS_REVOKED, _("this container"));
-		finding_message(j, f, _("The container may not open /dev/%s any more (EPERM): its device permissions were "
-					"taken away while it ran."), n->name.value);
+		finding_message(
+			j, f,
+			_("The container may not open /dev/%s any more (EPERM): its device "
+			  "permissions were "
+			  "taken away while it ran."),
+			n->name.value);
 		finding_fact(j, f, "node.open", &n->open, "ok");
-		r = finding_remedy(j, f, "%s", _("Start the container anew; keep `systemctl daemon-reload` from revoking the "
-						 "devices by passing the nodes explicitly or through CDI."));
-		remedy_command(j, r, "docker run --gpus all --device /dev/nvidiactl --device /dev/nvidia0 "
-				     "--device /dev/nvidia-uvm --device /dev/nvidia-uvm-tools IMAGE");
+		r = finding_remedy(
+			j, f, "%s",
+			_("Start the container anew; keep `systemctl daemon-reload` from revoking "
+			  "the "
+			  "devices by passing the nodes explicitly or through CDI."));
+		remedy_command(
+			j, r,
+			"docker run --gpus all --device /dev/nvidiactl --device /dev/nvidia0 "
+			"--device /dev/nvidia-uvm --device /dev/nvidia-uvm-tools IMAGE");
 		return;
 	}
 }
@@ -128,16 +151,22 @@ static void run_container_device_nodes_missing(struct judge *j)
 	struct remedy *r;
 	size_t i;
 
-	if (!in_running_container(s) || !any_gpu_node(s) || look_is_wsl(s) || look_node(s, "dxg") || look_cuda_works(s) ||
-	    judge_has(j, FINDING_CONTAINER_CAPABILITY_MISSING))
+	if (!in_running_container(s) || !any_gpu_node(s) || look_is_wsl(s) || look_node(s, "dxg") ||
+	    look_cuda_works(s) || judge_has(j, FINDING_CONTAINER_CAPABILITY_MISSING))
 		return;
 	for (i = 0; i < ARRAY_LEN(wanted); i++) {
 		if (look_node(s, wanted[i]))
 			continue;
 		f = finding_add(j, FINDING_CONTAINER_DEVICE_NODES_MISSING, _("this container"));
-		finding_message(j, f, _("The container has NVIDIA device nodes, and /dev/%s is not among them."), wanted[i]);
-		finding_evidence(j, f, "nodes", _("absent"), arena_printf(j->a, "/dev/%s", wanted[i]), "/dev");
-		r = finding_remedy(j, f, "%s", _("Load nvidia_uvm on the host and start the container with all nodes."));
+		finding_message(
+			j, f,
+			_("The container has NVIDIA device nodes, and /dev/%s is not among them."),
+			wanted[i]);
+		finding_evidence(j, f, "nodes", _("absent"),
+				 arena_printf(j->a, "/dev/%s", wanted[i]), "/dev");
+		r = finding_remedy(
+			j, f, "%s",
+			_("Load nvidia_uvm on the host and start the container with all nodes."));
 		remedy_command(j, r, "sudo nvidia-modprobe -u -c=0");
 		remedy_command(j, r, "docker run --gpus all IMAGE");
 		return;
@@ -163,31 +192,50 @@ static void stale_libs(struct judge *j, const struct fact *version, const struct
 	struct remedy *r;
 
 	if (module)
-		finding_message(j, f, _("The container uses driver libraries %s, and the host's module is %s: the image's own "
-					"copies shadow the host's."), version->value, module->value);
+		finding_message(
+			j, f,
+			_("The container uses driver libraries %s, and the host's module is %s: "
+			  "the image's own "
+			  "copies shadow the host's."),
+			version->value, module->value);
 	else
-		finding_message(j, f, _("The image carries driver libraries of its own (%s); they will collide with those of "
-					"any host whose driver is another one."), version->value);
-	finding_fact(j, f, "driver.library.version", version, module ? module->value : _("none in an image"));
+		finding_message(
+			j, f,
+			_("The image carries driver libraries of its own (%s); they will collide "
+			  "with those of "
+			  "any host whose driver is another one."),
+			version->value);
+	finding_fact(j, f, "driver.library.version", version,
+		     module ? module->value : _("none in an image"));
 	finding_fact(j, f, "driver.library.path", path, NULL);
-	r = finding_remedy(j, f, "%s", _("Build the image without a driver: leave out nvidia-driver-*, libnvidia-* and "
-					 "libcuda packages (the container toolkit brings the host's), or remove them."));
-	remedy_command(j, r, "RUN apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*' && rm -f "
-			     "/usr/lib/*/libcuda.so* /usr/lib/*/libnvidia-*.so*");
+	r = finding_remedy(
+		j, f, "%s",
+		_("Build the image without a driver: leave out nvidia-driver-*, libnvidia-* and "
+		  "libcuda packages (the container toolkit brings the host's), or remove them."));
+	remedy_command(
+		j, r,
+		"RUN apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*' && rm -f "
+		"/usr/lib/*/libcuda.so* /usr/lib/*/libnvidia-*.so*");
 }
 
 static void stale_mounts(struct judge *j, const struct fact *version, const struct fact *module)
 {
-	struct finding *f = finding_add(j, FINDING_CONTAINER_STALE_DRIVER_MOUNTS, _("this container"));
+	struct finding *f =
+		finding_add(j, FINDING_CONTAINER_STALE_DRIVER_MOUNTS, _("this container"));
 	struct remedy *r;
 
-	finding_message(j, f, _("The container still has the driver libraries %s of before the host's change to %s."),
-			version ? version->value : _("(another version)"), module->value);
+	finding_message(
+		j, f,
+		_("The container still has the driver libraries %s of before the host's change to "
+		  "%s."),
+		version ? version->value : _("(another version)"), module->value);
 	if (version)
 		finding_fact(j, f, "driver.library.version", version, module->value);
 	finding_fact(j, f, "driver.nvml_init", &j->s->driver.nvml_init, "0");
 	finding_fact(j, f, "driver.version", module, NULL);
-	r = finding_remedy(j, f, "%s", _("Start the container anew: a restart mounts the host's present libraries."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Start the container anew: a restart mounts the host's present libraries."));
 	remedy_command(j, r, "docker rm -f CONTAINER && docker run --gpus all IMAGE");
 }
 
@@ -211,8 +259,8 @@ static void run_container_driver_libs(struct judge *j)
 	if (look_cuda_works(s))
 		return;
 	/*
-	 * The toolkit mounts each library as a file of its own; what shadows them is a second copy in the image. With
-	 * one copy alone, that copy was mounted, when the container was started.
+	 * The toolkit mounts each library as a file of its own; what shadows them is a second copy
+	 * in the image. With one copy alone, that copy was mounted, when the container was started.
 	 */
 	if (version && s->driver.libcuda.shadowed.n)
 		stale_libs(j, version, module);
@@ -230,12 +278,15 @@ static void run_shm_too_small(struct judge *j)
 	struct remedy *r;
 	int64_t bytes;
 
-	if (!look_in_container(s) || !fact_to_int(&s->host.shm_bytes, &bytes) || bytes > DOCKER_DEFAULT ||
-	    (s->n_gpus < 2 && !look_deciding(s)))
+	if (!look_in_container(s) || !fact_to_int(&s->host.shm_bytes, &bytes) ||
+	    bytes > DOCKER_DEFAULT || (s->n_gpus < 2 && !look_deciding(s)))
 		return;
 	f = finding_add(j, FINDING_SHM_TOO_SMALL, _("this container"));
-	finding_message(j, f, _("/dev/shm holds %lld MiB: data loaders with workers and NCCL between GPUs need more."),
-			(long long)(bytes >> 20));
+	finding_message(
+		j, f,
+		_("/dev/shm holds %lld MiB: data loaders with workers and NCCL between GPUs need "
+		  "more."),
+		(long long)(bytes >> 20));
 	finding_fact(j, f, "host.shm_bytes", &s->host.shm_bytes, "> 67108864");
 	r = finding_remedy(j, f, "%s", _("Start the container with more shared memory."));
 	remedy_command(j, r, "docker run --gpus all --shm-size=8g IMAGE");

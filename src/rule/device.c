@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about what stands between a working module and a CUDA context: nodes, fabric, MIG, modes, variables. */
+/* Rules about what stands between a working module and a CUDA context: nodes, fabric, MIG, modes,
+ * variables. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -13,7 +14,8 @@ static void run_uvm_not_loaded(struct judge *j)
 {
 	const struct snapshot *s = j->s;
 	bool node = look_node(s, "nvidia-uvm") != NULL;
-	bool module = fact_yes(&s->driver.uvm_loaded) || driver_loaded_module(&s->driver, "nvidia_uvm") ||
+	bool module = fact_yes(&s->driver.uvm_loaded) ||
+		      driver_loaded_module(&s->driver, "nvidia_uvm") ||
 		      driver_loaded_module(&s->driver, "nvidia-uvm");
 	struct finding *f;
 	struct remedy *r;
@@ -23,12 +25,16 @@ static void run_uvm_not_loaded(struct judge *j)
 	    (look_cuda_init(s) != 999 && look_cuda_init(s) != 3))
 		return;
 	f = finding_add(j, FINDING_UVM_NOT_LOADED, _("this machine"));
-	finding_message(j, f, module ? _("nvidia_uvm is loaded and its node /dev/nvidia-uvm was not made, so cuInit fails (%ld) "
-					 "while NVML works.")
-				     : _("nvidia_uvm is not loaded, so cuInit fails (%ld) while NVML works."),
-			look_cuda_init(s));
+	finding_message(
+		j, f,
+		module ? _("nvidia_uvm is loaded and its node /dev/nvidia-uvm was not made, so "
+			   "cuInit fails (%ld) "
+			   "while NVML works.")
+		       : _("nvidia_uvm is not loaded, so cuInit fails (%ld) while NVML works."),
+		look_cuda_init(s));
 	finding_fact(j, f, "driver.uvm_loaded", &s->driver.uvm_loaded, "yes");
-	finding_evidence(j, f, "nodes", node ? "/dev/nvidia-uvm" : _("absent"), "/dev/nvidia-uvm", "/dev");
+	finding_evidence(j, f, "nodes", node ? "/dev/nvidia-uvm" : _("absent"), "/dev/nvidia-uvm",
+			 "/dev");
 	finding_fact(j, f, "driver.cuda_init", &s->driver.cuda_init, "0");
 	r = finding_remedy(j, f, "%s", _("Load the module and make its nodes."));
 	remedy_command(j, r, "sudo modprobe nvidia_uvm");
@@ -85,21 +91,28 @@ static void run_device_node_permissions(struct judge *j)
 		const struct node *n = &s->nodes[i];
 
 		/* Tools for administrators, which CUDA does not open. */
-		if (!excluded(s, n) || fact_is(&n->name, "nvidia-modeset") || fact_is(&n->name, "nvidia-uvm-tools"))
+		if (!excluded(s, n) || fact_is(&n->name, "nvidia-modeset") ||
+		    fact_is(&n->name, "nvidia-uvm-tools"))
 			continue;
-		f = finding_add(j, FINDING_DEVICE_NODE_PERMISSIONS, arena_printf(j->a, "/dev/%s", n->name.value));
+		f = finding_add(j, FINDING_DEVICE_NODE_PERMISSIONS,
+				arena_printf(j->a, "/dev/%s", n->name.value));
 		finding_message(j, f, _("User %s may not open /dev/%s (mode %s, group %s)."),
-				fact_value(&s->host.euid, "?"), n->name.value, fact_value(&n->mode, "?"),
-				fact_value(&n->gid, "?"));
+				fact_value(&s->host.euid, "?"), n->name.value,
+				fact_value(&n->mode, "?"), fact_value(&n->gid, "?"));
 		finding_fact(j, f, "node.mode", &n->mode, "0666");
 		if (fact_known(&n->open))
 			finding_fact(j, f, "node.open", &n->open, "ok");
 		finding_fact(j, f, "host.euid", &s->host.euid, NULL);
-		r = finding_remedy(j, f, "%s", _("Join the group of the nodes and log in anew, or let the driver make them for "
-						 "everyone (NVreg_DeviceFileMode=0666)."));
+		r = finding_remedy(
+			j, f, "%s",
+			_("Join the group of the nodes and log in anew, or let the driver make "
+			  "them for "
+			  "everyone (NVreg_DeviceFileMode=0666)."));
 		if (fact_known(&n->gid) && !fact_is(&n->gid, "0"))
-			remedy_command(j, r, "sudo usermod -aG \"$(getent group %s | cut -d: -f1)\" \"$USER\"",
-				       shell_word(j->a, n->gid.value));
+			remedy_command(
+				j, r,
+				"sudo usermod -aG \"$(getent group %s | cut -d: -f1)\" \"$USER\"",
+				shell_word(j->a, n->gid.value));
 		else
 			remedy_command(j, r, "sudo chmod 0666 /dev/nvidia*");
 		r->needs_root = true;
@@ -123,22 +136,32 @@ static void run_fabric_manager_not_running(struct judge *j)
 	for (i = 0; i < s->n_nodes; i++)
 		nvswitch |= strncmp(fact_value(&s->nodes[i].name, ""), "nvidia-nvswitch", 15) == 0;
 	for (i = 0; i < s->n_services; i++)
-		if (view_starts(view_of(fact_value(&s->services[i].name, "")), "nvidia-fabricmanager"))
+		if (view_starts(view_of(fact_value(&s->services[i].name, "")),
+				"nvidia-fabricmanager"))
 			unit = &s->services[i];
 	if (unit ? fact_is(&unit->state, "active") : !nvswitch)
 		return;
 	f = finding_add(j, FINDING_FABRIC_MANAGER_NOT_RUNNING, "nvidia-fabricmanager");
-	finding_message(j, f, _("cuInit gives 802 (system not yet initialized): the NVSwitch fabric is not set up, since "
-				"nvidia-fabricmanager is %s."), unit ? fact_value(&unit->state, "?") : _("not seen"));
+	finding_message(
+		j, f,
+		_("cuInit gives 802 (system not yet initialized): the NVSwitch fabric is not set "
+		  "up, since "
+		  "nvidia-fabricmanager is %s."),
+		unit ? fact_value(&unit->state, "?") : _("not seen"));
 	finding_fact(j, f, "driver.cuda_init", &s->driver.cuda_init, "0");
 	if (unit)
 		finding_fact(j, f, "service.state", &unit->state, "active");
 	if (nvswitch)
 		finding_evidence(j, f, "nodes", "nvidia-nvswitch*", NULL, "/dev");
-	r = finding_remedy(j, f, "%s", _("Install the Fabric Manager of exactly the driver's version and start it."));
-	if (driver && (fact_is(&s->host.os_id, "ubuntu") || strstr(fact_value(&s->host.os_like, ""), "debian")) &&
+	r = finding_remedy(
+		j, f, "%s",
+		_("Install the Fabric Manager of exactly the driver's version and start it."));
+	if (driver &&
+	    (fact_is(&s->host.os_id, "ubuntu") ||
+	     strstr(fact_value(&s->host.os_like, ""), "debian")) &&
 	    (!unit || fact_is(&unit->state, "not-found")))
-		remedy_command(j, r, "sudo apt-get install nvidia-fabricmanager-%u", look_branch(driver->value));
+		remedy_command(j, r, "sudo apt-get install nvidia-fabricmanager-%u",
+			       look_branch(driver->value));
 	remedy_command(j, r, "sudo systemctl enable --now nvidia-fabricmanager");
 	r->needs_root = true;
 }
@@ -167,19 +190,29 @@ static void run_mig_no_instance(struct judge *j)
 		const struct gpu *g = &s->gpus[i];
 
 		if (!fact_is(&g->mig_mode, "enabled") ||
-		    (g->mig_devices.state != FACT_KNOWN && g->mig_devices.state != FACT_ABSENT) || g->mig_devices.n)
+		    (g->mig_devices.state != FACT_KNOWN && g->mig_devices.state != FACT_ABSENT) ||
+		    g->mig_devices.n)
 			continue;
 		f = finding_add(j, FINDING_MIG_NO_INSTANCE, gpu_subject(j, i));
 		if (other_gpu_usable(s, i))
 			f->severity = SEVERITY_WARNING;
-		finding_message(j, f, "%s", _("MIG mode is on and the GPU has no instance, so CUDA finds no device in it."));
+		finding_message(
+			j, f, "%s",
+			_("MIG mode is on and the GPU has no instance, so CUDA finds no device in "
+			  "it."));
 		finding_fact(j, f, "gpu.mig_mode", &g->mig_mode, _("instances, or MIG off"));
 		finding_evidence(j, f, "gpu.mig_devices", "0", ">= 1", g->mig_devices.source);
-		r = finding_remedy(j, f, "%s", _("Make instances (nvidia-smi mig -lgip lists the profiles; 0 is the whole GPU)."));
-		remedy_command(j, r, "sudo nvidia-smi mig -i %s -cgi 0 -C", fact_value(&g->nvml_index, "0"));
+		r = finding_remedy(
+			j, f, "%s",
+			_("Make instances (nvidia-smi mig -lgip lists the profiles; 0 is the "
+			  "whole GPU)."));
+		remedy_command(j, r, "sudo nvidia-smi mig -i %s -cgi 0 -C",
+			       fact_value(&g->nvml_index, "0"));
 		r->needs_root = true;
-		r = finding_remedy(j, f, "%s", _("Or switch MIG mode off (nothing may be using the GPU)."));
-		remedy_command(j, r, "sudo nvidia-smi -i %s -mig 0", fact_value(&g->nvml_index, "0"));
+		r = finding_remedy(j, f, "%s",
+				   _("Or switch MIG mode off (nothing may be using the GPU)."));
+		remedy_command(j, r, "sudo nvidia-smi -i %s -mig 0",
+			       fact_value(&g->nvml_index, "0"));
 		r->needs_root = true;
 	}
 }
@@ -195,16 +228,21 @@ static void run_compute_mode_exclusive(struct judge *j)
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu *g = &j->s->gpus[i];
 
-		if (!fact_known(&g->compute_mode) || !view_is_nocase(view_of(g->compute_mode.value), "Prohibited") ||
+		if (!fact_known(&g->compute_mode) ||
+		    !view_is_nocase(view_of(g->compute_mode.value), "Prohibited") ||
 		    !look_gpu_used(j->s, i))
 			continue;
 		f = finding_add(j, FINDING_COMPUTE_MODE_EXCLUSIVE, gpu_subject(j, i));
 		if (other_gpu_usable(j->s, i))
 			f->severity = SEVERITY_WARNING;
-		finding_message(j, f, "%s", _("The GPU's compute mode is Prohibited: no program may make a CUDA context on it."));
+		finding_message(
+			j, f, "%s",
+			_("The GPU's compute mode is Prohibited: no program may make a CUDA "
+			  "context on it."));
 		finding_fact(j, f, "gpu.compute_mode", &g->compute_mode, "Default");
 		r = finding_remedy(j, f, "%s", _("Set the compute mode back to Default."));
-		remedy_command(j, r, "sudo nvidia-smi -i %s -c DEFAULT", fact_value(&g->nvml_index, "0"));
+		remedy_command(j, r, "sudo nvidia-smi -i %s -c DEFAULT",
+			       fact_value(&g->nvml_index, "0"));
 		r->needs_root = true;
 		r->risk = RISK_SAFE;
 	}
@@ -231,12 +269,18 @@ static void run_visible_devices_wrong(struct judge *j)
 		return;
 	f = finding_add(j, FINDING_VISIBLE_DEVICES_WRONG, "CUDA_VISIBLE_DEVICES");
 	if (*env->value && strcmp(env->value, "-1") != 0)
-		finding_message(j, f, _("CUDA_VISIBLE_DEVICES=%s names none of the %zu GPUs that are here (0 to %zu)."),
-				env->value, n, n - 1);
+		finding_message(
+			j, f,
+			_("CUDA_VISIBLE_DEVICES=%s names none of the %zu GPUs that are here (0 to "
+			  "%zu)."),
+			env->value, n, n - 1);
 	else
 		finding_message(j, f, _("CUDA_VISIBLE_DEVICES=%s hides every GPU."), env->value);
-	finding_fact(j, f, "CUDA_VISIBLE_DEVICES", env, n == 1 ? "0" : arena_printf(j->a, "0 to %zu", n - 1));
-	r = finding_remedy(j, f, "%s", _("Unset the variable, or name a GPU that exists (nvidia-smi -L lists them)."));
+	finding_fact(j, f, "CUDA_VISIBLE_DEVICES", env,
+		     n == 1 ? "0" : arena_printf(j->a, "0 to %zu", n - 1));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Unset the variable, or name a GPU that exists (nvidia-smi -L lists them)."));
 	remedy_command(j, r, "unset CUDA_VISIBLE_DEVICES");
 	r->risk = RISK_SAFE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about the driver's libraries: is libcuda there, the right one, and of the module's version. */
+/* Rules about the driver's libraries: is libcuda there, the right one, and of the module's version.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -12,7 +13,8 @@
 static void run_libcuda_stub_loaded(struct judge *j)
 {
 	const struct library *l = &j->s->driver.libcuda;
-	bool by_path = strstr(fact_value(&l->path, ""), "/stubs/") || strstr(fact_value(&l->real, ""), "/stubs/");
+	bool by_path = strstr(fact_value(&l->path, ""), "/stubs/") ||
+		       strstr(fact_value(&l->real, ""), "/stubs/");
 	const struct fact *path = snapshot_env_fact(j->s, "LD_LIBRARY_PATH");
 	struct finding *f;
 	struct remedy *r;
@@ -20,21 +22,33 @@ static void run_libcuda_stub_loaded(struct judge *j)
 	if (!by_path && look_cuda_init(j->s) != 34)
 		return;
 	f = finding_add(j, FINDING_LIBCUDA_STUB_LOADED, fact_value(&l->path, "libcuda.so.1"));
-	finding_message(j, f, _("The loader takes %s, the toolkit's stub for linking, which holds no driver (error 34)."),
-			fact_value(&l->path, "libcuda.so.1"));
+	finding_message(
+		j, f,
+		_("The loader takes %s, the toolkit's stub for linking, which holds no driver "
+		  "(error 34)."),
+		fact_value(&l->path, "libcuda.so.1"));
 	if (by_path)
 		finding_fact(j, f, "driver.libcuda.path", &l->path, _("the driver's libcuda.so.1"));
 	if (fact_known(&j->s->driver.cuda_init))
 		finding_fact(j, f, "driver.cuda_init", &j->s->driver.cuda_init, "0");
 	if (path && strstr(path->value, "stubs")) {
 		finding_fact(j, f, "LD_LIBRARY_PATH", path, _("without a stubs directory"));
-		r = finding_remedy(j, f, "%s", _("Take the stubs directory out of LD_LIBRARY_PATH; it belongs to the linker's "
-						 "-L alone."));
-		remedy_command(j, r, "export LD_LIBRARY_PATH=$(printf %%s \"$LD_LIBRARY_PATH\" | tr : '\\n' | grep -v stubs | "
-				     "paste -sd:)");
+		r = finding_remedy(
+			j, f, "%s",
+			_("Take the stubs directory out of LD_LIBRARY_PATH; it belongs to the "
+			  "linker's "
+			  "-L alone."));
+		remedy_command(
+			j, r,
+			"export LD_LIBRARY_PATH=$(printf %%s \"$LD_LIBRARY_PATH\" | tr : '\\n' | "
+			"grep -v stubs | "
+			"paste -sd:)");
 	} else {
-		r = finding_remedy(j, f, "%s", _("Take the stubs directory out of /etc/ld.so.conf.d and renew the loader's "
-						 "cache."));
+		r = finding_remedy(
+			j, f, "%s",
+			_("Take the stubs directory out of /etc/ld.so.conf.d and renew the "
+			  "loader's "
+			  "cache."));
 		remedy_command(j, r, "grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d");
 		remedy_command(j, r, "sudo ldconfig");
 		r->needs_root = true;
@@ -55,7 +69,8 @@ static bool forward_compatible(struct judge *j)
 			continue;
 		if (!row || !row->gpu_class)
 			return true; /* not known is no verdict */
-		if (strcmp(row->gpu_class, "datacenter") != 0 && strcmp(row->gpu_class, "tegra") != 0 &&
+		if (strcmp(row->gpu_class, "datacenter") != 0 &&
+		    strcmp(row->gpu_class, "tegra") != 0 &&
 		    strcmp(row->gpu_class, "workstation") != 0)
 			return false;
 	}
@@ -69,18 +84,28 @@ static void compat_finding(struct judge *j, enum finding_id id, const struct fac
 	struct finding *f = finding_add(j, id, fact_value(&l->path, "libcuda.so.1"));
 	struct remedy *r;
 
-	finding_message(j, f, older ? _("The compat libcuda %s is older than the driver %s and shadows the driver's own (error "
-					"803).")
-				    : _("The compat libcuda %s is newer than the driver %s, and the GPU here has no forward "
-					"compatibility (error 804)."),
-			fact_value(&l->version, "?"), module->value);
+	finding_message(
+		j, f,
+		older ? _("The compat libcuda %s is older than the driver %s and shadows the "
+			  "driver's own (error "
+			  "803).")
+		      : _("The compat libcuda %s is newer than the driver %s, and the GPU here "
+			  "has no forward "
+			  "compatibility (error 804)."),
+		fact_value(&l->version, "?"), module->value);
 	finding_fact(j, f, "driver.libcuda.version", &l->version, module->value);
 	finding_fact(j, f, "driver.libcuda.path", &l->path, NULL);
 	finding_fact(j, f, "driver.version", module, NULL);
-	r = finding_remedy(j, f, "%s", _("Take the compat directory out of LD_LIBRARY_PATH and the loader's configuration; "
-					 "without it the driver's own libcuda is used."));
-	remedy_command(j, r, "export LD_LIBRARY_PATH=$(printf %%s \"$LD_LIBRARY_PATH\" | tr : '\\n' | grep -v compat | "
-			     "paste -sd:)");
+	r = finding_remedy(
+		j, f, "%s",
+		_("Take the compat directory out of LD_LIBRARY_PATH and the loader's "
+		  "configuration; "
+		  "without it the driver's own libcuda is used."));
+	remedy_command(
+		j, r,
+		"export LD_LIBRARY_PATH=$(printf %%s \"$LD_LIBRARY_PATH\" | tr : '\\n' | grep -v "
+		"compat | "
+		"paste -sd:)");
 }
 
 static void run_cuda_compat(struct judge *j)
@@ -92,7 +117,8 @@ static void run_cuda_compat(struct judge *j)
 	if (!look_compat_libcuda(s) || look_cuda_works(s))
 		return;
 	if (!fact_known(version) || !fact_known(module)) {
-		judge_skip(j, "driver.libcuda.version", "%s", _("the compat library's or the driver's version is not known"));
+		judge_skip(j, "driver.libcuda.version", "%s",
+			   _("the compat library's or the driver's version is not known"));
 		return;
 	}
 	order = version_cmp_str(version->value, module->value);
@@ -116,11 +142,17 @@ static void run_libcuda_broken_link(struct judge *j)
 	if (!broken)
 		return;
 	f = finding_add(j, FINDING_LIBCUDA_BROKEN_LINK, "libcuda.so.1");
-	finding_message(j, f, _("The link libcuda.so.1 leads nowhere (%s), so no program finds the driver's library."),
-			broken->why ? broken->why : _("dangling or looping"));
+	finding_message(
+		j, f,
+		_("The link libcuda.so.1 leads nowhere (%s), so no program finds the driver's "
+		  "library."),
+		broken->why ? broken->why : _("dangling or looping"));
 	finding_fact(j, f, "driver.libcuda.path", broken, _("a link to the driver's libcuda"));
-	r = finding_remedy(j, f, "%s", _("Renew the loader's links; if the link stays broken, install the driver's compute "
-					 "package anew."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Renew the loader's links; if the link stays broken, install the driver's "
+		  "compute "
+		  "package anew."));
 	remedy_command(j, r, "sudo ldconfig");
 	remedy_command(j, r, "ldconfig -p | grep libcuda");
 	r->needs_root = true;
@@ -138,7 +170,8 @@ static void libcuda_package(struct judge *j, struct remedy *r)
 		remedy_command(j, r, "sudo apt-get install libcuda1");
 	else if ((fact_is(&s->host.os_id, "ubuntu") || strstr(like, "ubuntu")) && branch)
 		remedy_command(j, r, "sudo apt-get install libnvidia-compute-%u", branch);
-	else if (fact_is(&s->host.os_id, "fedora") || strstr(like, "rhel") || strstr(like, "fedora"))
+	else if (fact_is(&s->host.os_id, "fedora") || strstr(like, "rhel") ||
+		 strstr(like, "fedora"))
 		remedy_command(j, r, "sudo dnf install nvidia-driver-cuda");
 	else if (fact_is(&s->host.os_id, "arch"))
 		remedy_command(j, r, "sudo pacman -S nvidia-utils");
@@ -150,17 +183,22 @@ static void run_libcuda_not_installed(struct judge *j)
 	struct finding *f;
 	struct remedy *r;
 
-	if (!look_is_linux_host(j) || s->driver.libcuda.path.state != FACT_ABSENT || look_cuda_works(s) ||
-	    s->driver.libcuda.real.state == FACT_BROKEN ||
+	if (!look_is_linux_host(j) || s->driver.libcuda.path.state != FACT_ABSENT ||
+	    look_cuda_works(s) || s->driver.libcuda.real.state == FACT_BROKEN ||
 	    (!look_module_loaded(s) && !fact_known(&s->driver.libnvml.path)))
 		return;
 	f = finding_add(j, FINDING_LIBCUDA_NOT_INSTALLED, "libcuda.so.1");
-	finding_message(j, f, "%s", _("The NVIDIA driver is here without libcuda.so.1: the package with its CUDA library is not "
-				      "installed."));
+	finding_message(
+		j, f, "%s",
+		_("The NVIDIA driver is here without libcuda.so.1: the package with its CUDA "
+		  "library is not "
+		  "installed."));
 	finding_fact(j, f, "driver.libcuda.path", &s->driver.libcuda.path, "libcuda.so.1");
 	if (look_driver(s))
 		finding_fact(j, f, "driver.version", look_driver(s), NULL);
-	r = finding_remedy(j, f, "%s", _("Install the package of this driver that holds libcuda, of the same version."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Install the package of this driver that holds libcuda, of the same version."));
 	libcuda_package(j, r);
 	r->needs_root = true;
 }
@@ -176,7 +214,8 @@ static bool disk_agrees(const struct snapshot *s, const char *loaded)
 	for (i = 0; i < s->driver.n_modules; i++) {
 		const struct module *m = &s->driver.modules[i];
 
-		if (!fact_is(&m->name, "nvidia") || !fact_known(&m->path) || !fact_known(&m->version))
+		if (!fact_is(&m->name, "nvidia") || !fact_known(&m->path) ||
+		    !fact_known(&m->version))
 			continue;
 		if (!fact_is(&m->version, loaded))
 			return false;
@@ -189,8 +228,8 @@ static const struct library *odd_library(const struct snapshot *s, const char *l
 {
 	const struct driver *d = &s->driver;
 
-	if (fact_known(&d->libcuda.version) && !look_compat_libcuda(s) && !fact_is(&d->libcuda.version, loaded) &&
-	    look_branch(d->libcuda.version.value) > 99)
+	if (fact_known(&d->libcuda.version) && !look_compat_libcuda(s) &&
+	    !fact_is(&d->libcuda.version, loaded) && look_branch(d->libcuda.version.value) > 99)
 		return &d->libcuda;
 	if (fact_known(&d->libnvml.version) && !fact_is(&d->libnvml.version, loaded) &&
 	    look_branch(d->libnvml.version.value) > 99)
@@ -206,31 +245,43 @@ static void run_driver_library_mismatch(struct judge *j)
 	struct finding *f;
 	bool mixed;
 
-	if (!look_is_linux_host(j) || !fact_known(loaded) || !look_module_loaded(s) || look_cuda_works(s) ||
-	    judge_has(j, FINDING_LIBCUDA_STUB_LOADED))
+	if (!look_is_linux_host(j) || !fact_known(loaded) || !look_module_loaded(s) ||
+	    look_cuda_works(s) || judge_has(j, FINDING_LIBCUDA_STUB_LOADED))
 		return;
 	odd = odd_library(s, loaded->value);
 	if (!odd && look_nvml_init(s) != 18)
 		return;
 	mixed = odd && disk_agrees(s, loaded->value);
-	f = finding_add(j, mixed ? FINDING_DRIVER_PACKAGES_MIXED : FINDING_DRIVER_LIBRARY_MISMATCH, _("this machine"));
+	f = finding_add(j, mixed ? FINDING_DRIVER_PACKAGES_MIXED : FINDING_DRIVER_LIBRARY_MISMATCH,
+			_("this machine"));
 	if (!odd)
-		finding_message(j, f, _("The loaded module is %s, and the driver's libraries are of another version (NVML 18)."),
-				loaded->value);
+		finding_message(
+			j, f,
+			_("The loaded module is %s, and the driver's libraries are of another "
+			  "version (NVML 18)."),
+			loaded->value);
 	else if (mixed)
-		finding_message(j, f, _("The module is %s, loaded and on disk, and the libraries are %s: they come from "
-					"different packages, and a reboot changes nothing."),
-				loaded->value, odd->version.value);
+		finding_message(
+			j, f,
+			_("The module is %s, loaded and on disk, and the libraries are %s: they "
+			  "come from "
+			  "different packages, and a reboot changes nothing."),
+			loaded->value, odd->version.value);
 	else
-		finding_message(j, f, _("The loaded module is %s, and the libraries are %s: the driver was changed under a "
-					"running system."), loaded->value, odd->version.value);
+		finding_message(
+			j, f,
+			_("The loaded module is %s, and the libraries are %s: the driver was "
+			  "changed under a "
+			  "running system."),
+			loaded->value, odd->version.value);
 	finding_fact(j, f, "driver.version", loaded, odd ? odd->version.value : NULL);
 	if (odd)
 		finding_fact(j, f, "driver.library.version", &odd->version, NULL);
 	if (fact_known(&s->driver.nvml_init))
 		finding_fact(j, f, "driver.nvml_init", &s->driver.nvml_init, "0");
 	if (mixed)
-		remedy_driver(j, f, arena_printf(j->a, "%u", look_branch(odd->version.value)), remedy_driver_kind(j));
+		remedy_driver(j, f, arena_printf(j->a, "%u", look_branch(odd->version.value)),
+			      remedy_driver_kind(j));
 	else
 		remedy_reload(j, f);
 }

@@ -35,10 +35,12 @@ static const struct edge edges[] = {
 };
 
 static const char *const layer_names[LAYER_COUNT] = {
-	[LAYER_HARDWARE] = "hardware",	 [LAYER_KERNEL] = "kernel",	  [LAYER_DRIVER] = "driver",
-	[LAYER_CONTAINER] = "container", [LAYER_CLUSTER] = "cluster",	  [LAYER_TOOLKIT] = "toolkit",
-	[LAYER_LIBRARY] = "library",	 [LAYER_PYTHON] = "python",	  [LAYER_FRAMEWORK] = "framework",
-	[LAYER_BUILD] = "build",	 [LAYER_WORKLOAD] = "workload",
+	[LAYER_HARDWARE] = "hardware",	 [LAYER_KERNEL] = "kernel",
+	[LAYER_DRIVER] = "driver",	 [LAYER_CONTAINER] = "container",
+	[LAYER_CLUSTER] = "cluster",	 [LAYER_TOOLKIT] = "toolkit",
+	[LAYER_LIBRARY] = "library",	 [LAYER_PYTHON] = "python",
+	[LAYER_FRAMEWORK] = "framework", [LAYER_BUILD] = "build",
+	[LAYER_WORKLOAD] = "workload",
 };
 static const char *const severity_names[] = {
 	[SEVERITY_INFO] = "info",

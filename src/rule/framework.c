@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about which build is installed: without CUDA, for ROCm, beside a torchvision of another one, JAX alone. */
+/* Rules about which build is installed: without CUDA, for ROCm, beside a torchvision of another
+ * one, JAX alone. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -47,7 +48,8 @@ static bool platform_has_none(struct judge *j, const struct torch *t)
 		return false;
 	rows = compat_torch_rows(j->c, &n);
 	for (i = 0; i < n; i++) {
-		if (strcmp(rows[i].version, release) != 0 || strcmp(rows[i].platform, platform) != 0)
+		if (strcmp(rows[i].version, release) != 0 ||
+		    strcmp(rows[i].platform, platform) != 0)
 			continue;
 		known = true;
 		any_cuda |= rows[i].cuda != NULL;
@@ -67,15 +69,20 @@ static void cpu_evidence(struct judge *j, struct finding *f, const struct torch 
 
 static void conda_remedy(struct judge *j, struct finding *f, const struct python *p)
 {
-	struct remedy *r = finding_remedy(j, f, "%s", _("Let conda take a CUDA build; where it sees no GPU (an image, a login "
-							"node) CONDA_OVERRIDE_CUDA tells it the driver's CUDA."));
+	struct remedy *r = finding_remedy(
+		j, f, "%s",
+		_("Let conda take a CUDA build; where it sees no GPU (an image, a login "
+		  "node) CONDA_OVERRIDE_CUDA tells it the driver's CUDA."));
 	struct fact ceiling = { 0 };
 	bool inferred;
 	const char *cuda = look_ceiling(j, &ceiling, &inferred);
 
 	if (cuda)
-		remedy_command(j, r, "CONDA_OVERRIDE_CUDA=%s conda install -p %s -c conda-forge 'pytorch=*=cuda*'", cuda,
-			       shell_word(j->a, look_prefix(p)));
+		remedy_command(
+			j, r,
+			"CONDA_OVERRIDE_CUDA=%s conda install -p %s -c conda-forge "
+			"'pytorch=*=cuda*'",
+			cuda, shell_word(j->a, look_prefix(p)));
 	else
 		remedy_command(j, r, "conda install -p %s -c conda-forge 'pytorch=*=cuda*'",
 			       shell_word(j->a, look_prefix(p)));
@@ -96,14 +103,24 @@ static void cpu_only_in(struct judge *j, const struct python *p)
 		id = FINDING_CPU_ONLY_PLATFORM;
 	f = finding_add(j, id, look_prefix(p));
 	if (id == FINDING_CPU_ONLY_CONDA_BUILD)
-		finding_message(j, f, _("conda chose a CPU build of torch %s: no CUDA code is in it, whatever the driver is."),
-				t->version.value);
+		finding_message(
+			j, f,
+			_("conda chose a CPU build of torch %s: no CUDA code is in it, whatever "
+			  "the driver is."),
+			t->version.value);
 	else if (id == FINDING_CPU_ONLY_PLATFORM)
-		finding_message(j, f, _("torch %s from the plain index is a CPU build on this platform (%s): no CUDA code is in "
-					"it."), t->version.value, look_platform(j->s));
+		finding_message(
+			j, f,
+			_("torch %s from the plain index is a CPU build on this platform (%s): no "
+			  "CUDA code is in "
+			  "it."),
+			t->version.value, look_platform(j->s));
 	else
-		finding_message(j, f, _("torch %s is a CPU build: no CUDA code is in it, whatever the driver is."),
-				t->version.value);
+		finding_message(
+			j, f,
+			_("torch %s is a CPU build: no CUDA code is in it, whatever the driver "
+			  "is."),
+			t->version.value);
 	cpu_evidence(j, f, t);
 	if (pkg && fact_known(&pkg->build))
 		finding_fact(j, f, "package.build", &pkg->build, "cuda*");
@@ -138,8 +155,9 @@ static void run_rocm_build_on_nvidia(struct judge *j)
 		if (!fact_known(&p->torch.version) || !is_rocm(j, &p->torch))
 			continue;
 		f = finding_add(j, FINDING_ROCM_BUILD_ON_NVIDIA, look_prefix(p));
-		finding_message(j, f, _("torch %s was built for AMD's ROCm, and the GPU here is NVIDIA's."),
-				p->torch.version.value);
+		finding_message(
+			j, f, _("torch %s was built for AMD's ROCm, and the GPU here is NVIDIA's."),
+			p->torch.version.value);
 		finding_fact(j, f, "torch.version", &p->torch.version, _("a build with CUDA"));
 		if (fact_known(&p->torch.hip))
 			finding_fact(j, f, "torch.hip", &p->torch.hip, NULL);
@@ -149,14 +167,16 @@ static void run_rocm_build_on_nvidia(struct judge *j)
 
 /* -------- torchvision and torchaudio */
 
-static bool lists_pair(struct judge *j, const char *release, const char *package, const char *version)
+static bool lists_pair(struct judge *j, const char *release, const char *package,
+		       const char *version)
 {
 	const struct torch_row *rows;
 	size_t i, n;
 
 	rows = compat_torch_rows(j->c, &n);
 	for (i = 0; i < n; i++) {
-		const char *listed = strcmp(package, "torchvision") == 0 ? rows[i].torchvision : rows[i].torchaudio;
+		const char *listed = strcmp(package, "torchvision") == 0 ? rows[i].torchvision
+									 : rows[i].torchaudio;
 
 		if (listed && strcmp(rows[i].version, release) == 0 && strcmp(listed, version) == 0)
 			return true;
@@ -180,7 +200,8 @@ static const char *short_release(struct judge *j, const char *version)
 	return arena_printf(j->a, "%u.%u", v.part[0], v.part[1]);
 }
 
-static void pair_in(struct judge *j, const struct python *p, const char *package, const struct fact *fact)
+static void pair_in(struct judge *j, const struct python *p, const char *package,
+		    const struct fact *fact)
 {
 	const char *release = look_torch_release(j, &p->torch), *version, *wants;
 	struct finding *f;
@@ -196,20 +217,25 @@ static void pair_in(struct judge *j, const struct python *p, const char *package
 	if (strcmp(wants, release) == 0 || lists_pair(j, release, package, version))
 		return;
 	f = finding_add(j, FINDING_TORCH_TORCHVISION_MISMATCH, look_prefix(p));
-	/* Of one minor release the binary interface is the same; another patch release usually works. */
+	/* Of one minor release the binary interface is the same; another patch release usually
+	 * works. */
 	if (strcmp(short_release(j, wants), short_release(j, release)) == 0)
 		f->severity = SEVERITY_WARNING;
-	finding_message(j, f, _("%s %s belongs to torch %s, and torch %s is installed."), package, version, wants, release);
+	finding_message(j, f, _("%s %s belongs to torch %s, and torch %s is installed."), package,
+			version, wants, release);
 	finding_fact(j, f, arena_printf(j->a, "torch.%s", package), fact, NULL);
 	finding_fact(j, f, "torch.version", &p->torch.version, wants);
 	if (compat_torch_release(j->c, release)) {
 		const struct torch_row *row = look_torch_row(j, &p->torch);
-		const char *listed = !row ? NULL : strcmp(package, "torchvision") == 0 ? row->torchvision : row->torchaudio;
+		const char *listed = !row				   ? NULL
+				     : strcmp(package, "torchvision") == 0 ? row->torchvision
+									   : row->torchaudio;
 		struct remedy *r;
 
 		if (listed) {
 			r = finding_remedy(j, f, _("Install the %s of this torch."), package);
-			remedy_command(j, r, "%s install --no-deps %s==%s%s%s", remedy_pip(j, p), package, listed,
+			remedy_command(j, r, "%s install --no-deps %s==%s%s%s", remedy_pip(j, p),
+				       package, listed,
 				       row->index_url && !row->pypi_default ? " --index-url " : "",
 				       row->index_url && !row->pypi_default ? row->index_url : "");
 			return;
@@ -235,13 +261,15 @@ static void run_torch_torchvision_mismatch(struct judge *j)
 /* -------- JAX */
 
 static const char *const jax_plugins[] = {
-	"jax-cuda12-plugin", "jax-cuda13-plugin", "jax-cuda12-pjrt", "jax-cuda13-pjrt", "jax-cuda11-plugin",
+	"jax-cuda12-plugin", "jax-cuda13-plugin", "jax-cuda12-pjrt",
+	"jax-cuda13-pjrt",   "jax-cuda11-plugin",
 };
 
 /* The extra cuda13 exists from JAX 0.7.2 on and needs a driver of CUDA 13. */
 static const char *jax_cuda(const char *ceiling, const char *release)
 {
-	return version_at_least(ceiling, "13.0") && version_at_least(release, "0.7.2") ? "13" : "12";
+	return version_at_least(ceiling, "13.0") && version_at_least(release, "0.7.2") ? "13"
+										       : "12";
 }
 
 static void jax_in(struct judge *j, const struct python *p)
@@ -254,7 +282,8 @@ static void jax_in(struct judge *j, const struct python *p)
 	bool inferred;
 	size_t i;
 
-	if (!jaxlib || strstr(fact_value(&jaxlib->version, ""), "cuda") || strstr(fact_value(&jaxlib->build, ""), "cuda"))
+	if (!jaxlib || strstr(fact_value(&jaxlib->version, ""), "cuda") ||
+	    strstr(fact_value(&jaxlib->build, ""), "cuda"))
 		return;
 	for (i = 0; i < ARRAY_LEN(jax_plugins); i++)
 		if (python_package(p, jax_plugins[i]))
@@ -263,14 +292,17 @@ static void jax_in(struct judge *j, const struct python *p)
 	/* Beside a torch with CUDA, JAX often only helps with data. */
 	if (look_torch_cuda(j, &p->torch))
 		f->severity = SEVERITY_WARNING;
-	finding_message(j, f, _("jaxlib %s is installed without its CUDA plugin, so JAX runs on the CPU."),
-			fact_value(&jaxlib->version, ""));
+	finding_message(
+		j, f, _("jaxlib %s is installed without its CUDA plugin, so JAX runs on the CPU."),
+		fact_value(&jaxlib->version, ""));
 	finding_fact(j, f, "package.jaxlib", &jaxlib->version, "jax-cuda12-plugin");
 	cuda = look_ceiling(j, &ceiling, &inferred);
 	release = without_local(j, fact_value(&jaxlib->version, ""));
-	r = finding_remedy(j, f, "%s", _("Install JAX with its CUDA plugin, of the same JAX release."));
+	r = finding_remedy(j, f, "%s",
+			   _("Install JAX with its CUDA plugin, of the same JAX release."));
 	remedy_command(j, r, "%s install %s", remedy_pip(j, p),
-		       shell_word(j->a, arena_printf(j->a, "jax[cuda%s]==%s", jax_cuda(cuda, release), release)));
+		       shell_word(j->a, arena_printf(j->a, "jax[cuda%s]==%s",
+						     jax_cuda(cuda, release), release)));
 }
 
 static void run_jax_cpu_only(struct judge *j)

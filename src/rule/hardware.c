@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about the GPU itself: is it there, does the bus see it, is it awake. The kernel side is kernel.c's. */
+/* Rules about the GPU itself: is it there, does the bus see it, is it awake. The kernel side is
+ * kernel.c's. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -24,14 +25,19 @@ static void run_gpu_not_found(struct judge *j)
 
 	if (look_has_nvidia(s) || !look_is_linux_host(j) || cuda_torch_only_amd(j, &p))
 		return;
-	/* A driver that counts devices has found what the bus walk has not (some clouds hide the bus). */
+	/* A driver that counts devices has found what the bus walk has not (some clouds hide the
+	 * bus). */
 	if (fact_known(&s->driver.cuda_devices) && !fact_is(&s->driver.cuda_devices, "0"))
 		return;
 	f = finding_add(j, FINDING_GPU_NOT_FOUND, _("this machine"));
 	finding_message(j, f, "%s", _("No NVIDIA GPU is on the PCI bus of this machine."));
-	finding_evidence(j, f, "gpus", "0", "1", s->parts.pci.source ? s->parts.pci.source : "/sys/bus/pci/devices");
-	r = finding_remedy(j, f, "%s", _("Look whether the machine sees the card at all; if it does not: seat it, power it, "
-					 "enable the slot in the firmware, or attach the GPU to this virtual machine."));
+	finding_evidence(j, f, "gpus", "0", "1",
+			 s->parts.pci.source ? s->parts.pci.source : "/sys/bus/pci/devices");
+	r = finding_remedy(
+		j, f, "%s",
+		_("Look whether the machine sees the card at all; if it does not: seat it, power "
+		  "it, "
+		  "enable the slot in the firmware, or attach the GPU to this virtual machine."));
 	remedy_command(j, r, "lspci -nn -d 10de:");
 	r->risk = RISK_SAFE;
 }
@@ -46,13 +52,17 @@ static void run_cuda_build_on_amd(struct judge *j)
 	if (!cuda_torch_only_amd(j, &p))
 		return;
 	f = finding_add(j, FINDING_CUDA_BUILD_ON_AMD, look_prefix(p));
-	finding_message(j, f, _("This torch was built for CUDA %s, and the only GPU here is an AMD GPU."),
+	finding_message(j, f,
+			_("This torch was built for CUDA %s, and the only GPU here is an AMD GPU."),
 			look_torch_cuda(j, &p->torch));
 	finding_fact(j, f, "torch.version", &p->torch.version, "a ROCm build");
 	for (i = 0; i < j->s->n_gpus; i++)
 		finding_fact(j, f, "gpu.pci_id", &j->s->gpus[i].pci_id, "10de:...");
-	r = finding_remedy(j, f, "%s", _("Install the ROCm build that https://pytorch.org/get-started/locally/ names for this "
-					 "system, or move to a machine with an NVIDIA GPU."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Install the ROCm build that https://pytorch.org/get-started/locally/ names for "
+		  "this "
+		  "system, or move to a machine with an NVIDIA GPU."));
 	r->risk = RISK_CHANGES;
 }
 
@@ -68,8 +78,11 @@ static void run_gpu_ambiguous(struct judge *j)
 			continue;
 		f = finding_add(j, FINDING_INSUFFICIENT_EVIDENCE, gpu_subject(j, i));
 		f->severity = SEVERITY_INFO;
-		finding_message(j, f, _("%s is the name of different chips: the PCI id decides which one it is (%s)."),
-				fact_value(&g->name, _("This name")), g->ambiguous.value);
+		finding_message(
+			j, f,
+			_("%s is the name of different chips: the PCI id decides which one it is "
+			  "(%s)."),
+			fact_value(&g->name, _("This name")), g->ambiguous.value);
 		finding_fact(j, f, "gpu.ambiguous", &g->ambiguous, NULL);
 		judge_ask(j, "lspci -nn -d 10de:");
 	}
@@ -89,12 +102,18 @@ static void run_gpu_bound_to_vfio(struct judge *j)
 		if (!look_is_nvidia(g) || !fact_is(&g->kernel_driver, "vfio-pci"))
 			continue;
 		f = finding_add(j, FINDING_GPU_BOUND_TO_VFIO, gpu_subject(j, i));
-		finding_message(j, f, "%s", _("The GPU is reserved for a virtual machine (vfio-pci holds it), so this system "
-					      "cannot use it."));
+		finding_message(
+			j, f, "%s",
+			_("The GPU is reserved for a virtual machine (vfio-pci holds it), so this "
+			  "system "
+			  "cannot use it."));
 		finding_fact(j, f, "gpu.kernel_driver", &g->kernel_driver, "nvidia");
-		r = finding_remedy(j, f, "%s", _("Remove the device from the vfio-pci ids (kernel command line, "
-						 "/etc/modprobe.d), rebuild the initramfs and reboot; or run the work in the "
-						 "virtual machine that owns the GPU."));
+		r = finding_remedy(
+			j, f, "%s",
+			_("Remove the device from the vfio-pci ids (kernel command line, "
+			  "/etc/modprobe.d), rebuild the initramfs and reboot; or run the work in "
+			  "the "
+			  "virtual machine that owns the GPU."));
 		remedy_command(j, r, "grep -rn vfio-pci /etc/modprobe.d /proc/cmdline");
 		r->needs_root = true;
 		r->needs_reboot = true;
@@ -111,13 +130,20 @@ static void run_gpu_off_bus(struct judge *j)
 		const struct gpu *g = &j->s->gpus[i];
 
 		/* A card in D3cold reads ff too: that is its power state, not a loss. */
-		if (!look_is_nvidia(g) || !fact_is(&g->config, "all-ff") || fact_is(&g->power_state, "D3cold"))
+		if (!look_is_nvidia(g) || !fact_is(&g->config, "all-ff") ||
+		    fact_is(&g->power_state, "D3cold"))
 			continue;
 		f = finding_add(j, FINDING_GPU_OFF_BUS, gpu_subject(j, i));
-		finding_message(j, f, "%s", _("The GPU has fallen off the PCI bus: its configuration space reads ff throughout."));
+		finding_message(
+			j, f, "%s",
+			_("The GPU has fallen off the PCI bus: its configuration space reads ff "
+			  "throughout."));
 		finding_fact(j, f, "gpu.config", &g->config, "ok");
-		r = finding_remedy(j, f, "%s", _("Power the machine off completely and on again; if it comes back, check power "
-						 "supply, cables, seat and temperature of the card."));
+		r = finding_remedy(
+			j, f, "%s",
+			_("Power the machine off completely and on again; if it comes back, check "
+			  "power "
+			  "supply, cables, seat and temperature of the card."));
 		remedy_command(j, r, "sudo dmesg | grep -iE 'xid|fallen off the bus|pcieport'");
 		remedy_command(j, r, "sudo poweroff");
 		r->needs_root = true;
@@ -137,13 +163,21 @@ static void run_pci_bar_unassigned(struct judge *j)
 		if (!look_is_nvidia(g) || !fact_is(&g->bars, "unassigned"))
 			continue;
 		f = finding_add(j, FINDING_PCI_BAR_UNASSIGNED, gpu_subject(j, i));
-		finding_message(j, f, "%s", _("The firmware gave the GPU no memory addresses (its BARs are unassigned), so no "
-					      "driver can start it."));
+		finding_message(
+			j, f, "%s",
+			_("The firmware gave the GPU no memory addresses (its BARs are "
+			  "unassigned), so no "
+			  "driver can start it."));
 		finding_fact(j, f, "gpu.bars", &g->bars, "ok");
-		r = finding_remedy(j, f, "%s", _("Enable \"Above 4G Decoding\" (and Resizable BAR) in the firmware; for a virtual "
-						 "machine enlarge its 64-bit MMIO window (OVMF: X-PciMmio64Mb), or boot with "
-						 "pci=realloc."));
-		remedy_command(j, r, "sudo dmesg | grep -iE 'BAR [0-9]+.*(assign|no space|failed)'");
+		r = finding_remedy(
+			j, f, "%s",
+			_("Enable \"Above 4G Decoding\" (and Resizable BAR) in the firmware; for "
+			  "a virtual "
+			  "machine enlarge its 64-bit MMIO window (OVMF: X-PciMmio64Mb), or boot "
+			  "with "
+			  "pci=realloc."));
+		remedy_command(j, r,
+			       "sudo dmesg | grep -iE 'BAR [0-9]+.*(assign|no space|failed)'");
 		r->needs_root = true;
 		r->needs_reboot = true;
 	}
@@ -161,20 +195,29 @@ static void run_gpu_power_state(struct judge *j)
 		const struct gpu *g = &j->s->gpus[i];
 		const char *why;
 
-		/* Asleep is normal for a laptop's GPU; asleep while the driver cannot use it is not. */
-		if (!look_is_nvidia(g) || !fact_is(&g->power_state, "D3cold") || fact_known(&g->nvml_index) ||
-		    look_cuda_works(j->s) || (look_cuda_init(j->s) < 0 && look_nvml_init(j->s) < 0))
+		/* Asleep is normal for a laptop's GPU; asleep while the driver cannot use it is
+		 * not. */
+		if (!look_is_nvidia(g) || !fact_is(&g->power_state, "D3cold") ||
+		    fact_known(&g->nvml_index) || look_cuda_works(j->s) ||
+		    (look_cuda_init(j->s) < 0 && look_nvml_init(j->s) < 0))
 			continue;
 		f = finding_add(j, FINDING_GPU_POWER_STATE, gpu_subject(j, i));
 		why = fact_value(&g->runtime_status, "");
-		finding_message(j, f, _("The GPU is switched off (power state D3cold%s%s) and the driver does not wake it."),
-				*why ? ", " : "", why);
+		finding_message(
+			j, f,
+			_("The GPU is switched off (power state D3cold%s%s) and the driver does "
+			  "not wake it."),
+			*why ? ", " : "", why);
 		finding_fact(j, f, "gpu.power_state", &g->power_state, "D0");
 		finding_fact(j, f, "driver.cuda_init", &j->s->driver.cuda_init, "0");
-		r = finding_remedy(j, f, "%s", _("Keep the GPU powered (end the graphics-mode service that switched it off: "
-						 "supergfxctl, optimus-manager, bbswitch, envycontrol), then reboot."));
+		r = finding_remedy(
+			j, f, "%s",
+			_("Keep the GPU powered (end the graphics-mode service that switched it "
+			  "off: "
+			  "supergfxctl, optimus-manager, bbswitch, envycontrol), then reboot."));
 		if (fact_known(&g->address))
-			remedy_command(j, r, "echo on | sudo tee /sys/bus/pci/devices/%s/power/control",
+			remedy_command(j, r,
+				       "echo on | sudo tee /sys/bus/pci/devices/%s/power/control",
 				       shell_word(j->a, g->address.value));
 		remedy_command(j, r, "sudo reboot");
 		r->needs_root = true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine: runs every rule whose needs are met, and what rules call to say what they found. Decides nothing. */
+/* The engine: runs every rule whose needs are met, and what rules call to say what they found.
+ * Decides nothing. */
 #include "rule/rule.h"
 
 #include <string.h>
@@ -40,7 +41,8 @@ void finding_fact(struct judge *j, struct finding *f, const char *field, const s
 	const char *seen = fact->value;
 
 	if (fact->state != FACT_KNOWN)
-		seen = fact->why ? arena_printf(j->a, "%s (%s)", fact_state_name(fact->state), fact->why)
+		seen = fact->why ? arena_printf(j->a, "%s (%s)", fact_state_name(fact->state),
+						fact->why)
 				 : fact_state_name(fact->state);
 	finding_evidence(j, f, field, seen, wanted, fact->source);
 	if (fact->source && strcmp(fact->source, "assumed") == 0)
@@ -96,7 +98,8 @@ void judge_skip(struct judge *j, const char *needs, const char *fmt, ...)
 	why = arena_vprintf(j->a, fmt, ap);
 	va_end(ap);
 	for (i = 0; i < j->n_skipped; i++)
-		if (strcmp(j->skipped[i].rule, rule) == 0 && strcmp(j->skipped[i].needs, needs) == 0)
+		if (strcmp(j->skipped[i].rule, rule) == 0 &&
+		    strcmp(j->skipped[i].needs, needs) == 0)
 			return;
 	*ARENA_APPEND(j->a, j->skipped, j->n_skipped) =
 		(struct skip){ .rule = rule, .needs = needs, .why = why };
@@ -225,7 +228,8 @@ static bool needs_met(struct judge *j, unsigned needs)
 	if (!met)
 		return false;
 	if ((needs & NEED_GPU) && !gpu_known(j->s)) {
-		judge_skip(j, "gpu.compute_capability", _("no GPU with a known compute capability"));
+		judge_skip(j, "gpu.compute_capability",
+			   _("no GPU with a known compute capability"));
 		met = false;
 	}
 	if ((needs & NEED_DRIVER) && !fact_known(&j->s->driver.version)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about chip against driver: branch too old or too new for the chip, open or proprietary modules. */
+/* Rules about chip against driver: branch too old or too new for the chip, open or proprietary
+ * modules. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -20,19 +21,22 @@ static void skip_gpu(struct judge *j, size_t i, const char *field)
 
 /* -------- the branch predates the chip */
 
-static bool predates(struct judge *j, const struct gpu_row *row, const char *driver, bool *ret_inferred)
+static bool predates(struct judge *j, const struct gpu_row *row, const char *driver,
+		     bool *ret_inferred)
 {
 	bool exact = row->first_driver_exact && !look_is_windows(j->s);
 
 	if (!row->first_driver || !look_branch(row->first_driver))
 		return false;
-	*ret_inferred = !exact || row->doubtful || look_branch(driver) == look_branch(row->first_driver);
+	*ret_inferred =
+		!exact || row->doubtful || look_branch(driver) == look_branch(row->first_driver);
 	if (exact)
 		return look_driver_below(driver, row->first_driver);
 	return look_branch(driver) < look_branch(row->first_driver);
 }
 
-static void needs_newer(struct judge *j, size_t i, const struct gpu_row *row, const struct fact *driver)
+static void needs_newer(struct judge *j, size_t i, const struct gpu_row *row,
+			const struct fact *driver)
 {
 	const struct gpu *g = &j->s->gpus[i];
 	struct finding *f;
@@ -43,15 +47,20 @@ static void needs_newer(struct judge *j, size_t i, const struct gpu_row *row, co
 		return;
 	least = row->first_driver;
 	f = finding_add(j, FINDING_GPU_NEEDS_NEWER_DRIVER, gpu_subject(j, i));
-	finding_message(j, f, _("Driver %s is older than this GPU (%s): drivers know it from %s on."), driver->value,
-			row->chip ? row->chip : row->name, least);
+	finding_message(j, f,
+			_("Driver %s is older than this GPU (%s): drivers know it from %s on."),
+			driver->value, row->chip ? row->chip : row->name, least);
 	finding_fact(j, f, "driver.version", driver, arena_printf(j->a, ">= %s", least));
 	finding_fact(j, f, "gpu.pci_id", fact_known(&g->pci_id) ? &g->pci_id : &g->name, NULL);
 	if (inferred)
 		finding_inferred(f);
-	/* The branch that brought the chip may be long gone; the present long-term branch still drives it. */
-	remedy_driver(j, f, look_branch(least) < 580 && (!row->last_driver || look_branch(row->last_driver) >= 580)
-			? "580" : arena_printf(j->a, "%u", look_branch(least)),
+	/* The branch that brought the chip may be long gone; the present long-term branch still
+	 * drives it. */
+	remedy_driver(j, f,
+		      look_branch(least) < 580 &&
+				      (!row->last_driver || look_branch(row->last_driver) >= 580)
+			      ? "580"
+			      : arena_printf(j->a, "%u", look_branch(least)),
 		      remedy_driver_kind(j));
 }
 
@@ -114,10 +123,15 @@ static void run_gpu_dropped_by_driver(struct judge *j)
 		if (!dropped(j, row, driver->value))
 			continue;
 		f = finding_add(j, FINDING_GPU_DROPPED_BY_DRIVER, gpu_subject(j, i));
-		finding_message(j, f, _("Driver %s no longer supports this GPU (%s); branch %s is the last that does."),
-				driver->value, row->chip ? row->chip : row->name, row->last_driver);
-		finding_fact(j, f, "driver.version", driver, arena_printf(j->a, "<= %s", row->last_driver));
-		finding_fact(j, f, "gpu.pci_id", fact_known(&g->pci_id) ? &g->pci_id : &g->name, NULL);
+		finding_message(
+			j, f,
+			_("Driver %s no longer supports this GPU (%s); branch %s is the last that "
+			  "does."),
+			driver->value, row->chip ? row->chip : row->name, row->last_driver);
+		finding_fact(j, f, "driver.version", driver,
+			     arena_printf(j->a, "<= %s", row->last_driver));
+		finding_fact(j, f, "gpu.pci_id", fact_known(&g->pci_id) ? &g->pci_id : &g->name,
+			     NULL);
 		if (row->doubtful)
 			finding_inferred(f);
 		remedy_driver(j, f, row->last_driver, DRIVER_PROPRIETARY);
@@ -126,7 +140,8 @@ static void run_gpu_dropped_by_driver(struct judge *j)
 
 /* -------- open and proprietary modules */
 
-static void open_finding(struct judge *j, size_t i, const struct gpu_row *row, const struct fact *flavor)
+static void open_finding(struct judge *j, size_t i, const struct gpu_row *row,
+			 const struct fact *flavor)
 {
 	bool required = strcmp(row->open_module, "required") == 0;
 	const struct fact *driver = look_driver(j->s);
@@ -135,17 +150,25 @@ static void open_finding(struct judge *j, size_t i, const struct gpu_row *row, c
 						    : FINDING_OPEN_MODULE_UNSUPPORTED_GPU,
 					gpu_subject(j, i));
 
-	finding_message(j, f, required ? _("This GPU (%s) works with the open kernel modules alone, and the proprietary ones "
-					   "are installed.")
-				       : _("This GPU (%s) has no GSP, so the open kernel modules that are installed cannot "
-					   "drive it; the proprietary ones can."),
-			row->chip ? row->chip : row->name);
+	finding_message(
+		j, f,
+		required
+			? _("This GPU (%s) works with the open kernel modules alone, and the "
+			    "proprietary ones "
+			    "are installed.")
+			: _("This GPU (%s) has no GSP, so the open kernel modules that are "
+			    "installed cannot "
+			    "drive it; the proprietary ones can."),
+		row->chip ? row->chip : row->name);
 	finding_fact(j, f, "driver.flavor", flavor, required ? "open" : "proprietary");
-	finding_fact(j, f, "gpu.pci_id", fact_known(&j->s->gpus[i].pci_id) ? &j->s->gpus[i].pci_id
-									     : &j->s->gpus[i].name, NULL);
+	finding_fact(j, f, "gpu.pci_id",
+		     fact_known(&j->s->gpus[i].pci_id) ? &j->s->gpus[i].pci_id
+						       : &j->s->gpus[i].name,
+		     NULL);
 	if (row->doubtful)
 		finding_inferred(f);
-	if (!required && row->last_driver && branch && look_branch(branch) > look_branch(row->last_driver))
+	if (!required && row->last_driver && branch &&
+	    look_branch(branch) > look_branch(row->last_driver))
 		branch = row->last_driver;
 	remedy_driver(j, f, branch, required ? DRIVER_OPEN : DRIVER_PROPRIETARY);
 }
@@ -159,7 +182,8 @@ static void judge_flavor(struct judge *j, const char *flavor_clash, const char *
 	if (look_is_windows(j->s) || look_is_tegra(j))
 		return;
 	if (!flavor) {
-		judge_skip(j, "driver.flavor", "%s", _("it is not known whether the kernel modules are the open ones"));
+		judge_skip(j, "driver.flavor", "%s",
+			   _("it is not known whether the kernel modules are the open ones"));
 		return;
 	}
 	if (!fact_is(flavor, flavor_clash))
@@ -173,9 +197,11 @@ static void judge_flavor(struct judge *j, const char *flavor_clash, const char *
 			skip_gpu(j, i, "gpu.open_module");
 			continue;
 		}
-		/* A driver that does not know the chip at all has to go first, and the new one brings its flavour. */
+		/* A driver that does not know the chip at all has to go first, and the new one
+		 * brings its flavour. */
 		if (strcmp(row->open_module, module_clash) != 0 ||
-		    (driver && (predates(j, row, driver->value, &inferred) || dropped(j, row, driver->value))))
+		    (driver && (predates(j, row, driver->value, &inferred) ||
+				dropped(j, row, driver->value))))
 			continue;
 		open_finding(j, i, row, flavor);
 	}
@@ -211,17 +237,22 @@ static void run_no_driver_can_help(struct judge *j)
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
 
-		if (!look_gpu_used(j->s, i) || !row || !row->last_driver || !look_branch(row->last_driver) ||
-		    look_branch(least) <= look_branch(row->last_driver) + (look_is_windows(j->s) ? 9 : 0))
+		if (!look_gpu_used(j->s, i) || !row || !row->last_driver ||
+		    !look_branch(row->last_driver) ||
+		    look_branch(least) <=
+			    look_branch(row->last_driver) + (look_is_windows(j->s) ? 9 : 0))
 			continue;
 		f = finding_add(j, FINDING_NO_DRIVER_CAN_HELP, gpu_subject(j, i));
-		finding_message(j, f, _("This torch was built for CUDA %s, which needs driver %s or newer, and branch %s is the "
-					"last that drives this GPU: no driver makes them fit."),
-				cuda, least, row->last_driver);
-		finding_fact(j, f, "torch.version", &p->torch.version, arena_printf(j->a, _("a build for branch %s"),
-										    row->last_driver));
-		finding_evidence(j, f, "gpu.last_driver", row->last_driver, arena_printf(j->a, ">= %u", look_branch(least)),
-				 row->source);
+		finding_message(
+			j, f,
+			_("This torch was built for CUDA %s, which needs driver %s or newer, and "
+			  "branch %s is the "
+			  "last that drives this GPU: no driver makes them fit."),
+			cuda, least, row->last_driver);
+		finding_fact(j, f, "torch.version", &p->torch.version,
+			     arena_printf(j->a, _("a build for branch %s"), row->last_driver));
+		finding_evidence(j, f, "gpu.last_driver", row->last_driver,
+				 arena_printf(j->a, ">= %u", look_branch(least)), row->source);
 		if (inferred || row->doubtful)
 			finding_inferred(f);
 		remedy_torch(j, f, p);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about libraries around the framework: the C library, and NVIDIA wheels that overwrite each other. */
+/* Rules about libraries around the framework: the C library, and NVIDIA wheels that overwrite each
+ * other. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -15,7 +16,8 @@ static void musl(struct judge *j, const struct python *p)
 	struct finding *f = finding_add(j, FINDING_MUSL_NO_WHEEL, look_prefix(p));
 	struct remedy *r;
 
-	finding_message(j, f, "%s", _("The C library here is musl, and PyTorch is published for glibc alone."));
+	finding_message(j, f, "%s",
+			_("The C library here is musl, and PyTorch is published for glibc alone."));
 	finding_fact(j, f, "host.libc", &j->s->host.libc, "glibc");
 	r = finding_remedy(j, f, "%s", _("Take a base image with glibc (Debian, Ubuntu)."));
 	remedy_command(j, r, "FROM python:3.12-slim");
@@ -35,7 +37,8 @@ static void glibc_in(struct judge *j, const struct python *p)
 	}
 	if (look_unpublished(j, p))
 		return;
-	if (!fact_known(&needed) && row && row->min_glibc && (!fact_known(&t->origin) || fact_is(&t->origin, "pip")))
+	if (!fact_known(&needed) && row && row->min_glibc &&
+	    (!fact_known(&t->origin) || fact_is(&t->origin, "pip")))
 		fact_set(&needed, row->min_glibc, row->source);
 	if (!fact_known(&needed) || !fact_known(&h->glibc)) {
 		judge_skip(j, fact_known(&needed) ? "host.glibc" : "torch.min_glibc", "%s",
@@ -45,7 +48,8 @@ static void glibc_in(struct judge *j, const struct python *p)
 	if (version_cmp_str(h->glibc.value, needed.value) >= 0)
 		return;
 	f = finding_add(j, FINDING_GLIBC_TOO_OLD, look_prefix(p));
-	finding_message(j, f, _("This torch needs glibc %s or newer, and this system has %s."), needed.value, h->glibc.value);
+	finding_message(j, f, _("This torch needs glibc %s or newer, and this system has %s."),
+			needed.value, h->glibc.value);
 	finding_fact(j, f, "host.glibc", &h->glibc, arena_printf(j->a, ">= %s", needed.value));
 	finding_fact(j, f, "torch.min_glibc", &needed, NULL);
 	finding_fact(j, f, "torch.version", &t->version, NULL);
@@ -85,9 +89,11 @@ static bool same_field(const struct json *a, const struct json *b, const char *k
 	return x && y && strcmp(x, y) == 0;
 }
 
-/* The wheel among the two that is of the build's own CUDA major; NULL when neither or it is not known. */
-static const struct package *wanted_of(const struct package *a, const struct json *row_a, const struct package *b,
-				       const struct json *row_b, const char *cuda)
+/* The wheel among the two that is of the build's own CUDA major; NULL when neither or it is not
+ * known. */
+static const struct package *wanted_of(const struct package *a, const struct json *row_a,
+				       const struct package *b, const struct json *row_b,
+				       const char *cuda)
 {
 	const char *ma = json_get_str(row_a, "major"), *mb = json_get_str(row_b, "major");
 	unsigned major = look_branch(cuda);
@@ -97,8 +103,8 @@ static const struct package *wanted_of(const struct package *a, const struct jso
 	return look_branch(ma) == major ? a : look_branch(mb) == major ? b : NULL;
 }
 
-static void mixed_pair(struct judge *j, const struct python *p, const struct package *a, const struct json *row_a,
-		       const struct package *b)
+static void mixed_pair(struct judge *j, const struct python *p, const struct package *a,
+		       const struct json *row_a, const struct package *b)
 {
 	const struct json *row_b = wheel_row(compat_table(j->c, "nvidia_wheel"), b->name.value);
 	const char *cuda = look_torch_cuda(j, &p->torch);
@@ -112,20 +118,27 @@ static void mixed_pair(struct judge *j, const struct python *p, const struct pac
 	wanted = wanted_of(a, row_a, b, row_b, cuda);
 	other = wanted == a ? b : a;
 	f = finding_add(j, FINDING_MIXED_CUDA_WHEELS, look_prefix(p));
-	/* They hold the same files in different versions: what the framework loads is whichever came last. */
+	/* They hold the same files in different versions: what the framework loads is whichever
+	 * came last. */
 	f->severity = cuda && wanted ? SEVERITY_ERROR : SEVERITY_WARNING;
-	finding_message(j, f, _("%s %s and %s %s are both installed into %s: one overwrites the other's files."),
-			a->name.value, fact_value(&a->version, ""), b->name.value, fact_value(&b->version, ""),
-			json_get_str(row_a, "dir"));
+	finding_message(
+		j, f,
+		_("%s %s and %s %s are both installed into %s: one overwrites the other's files."),
+		a->name.value, fact_value(&a->version, ""), b->name.value,
+		fact_value(&b->version, ""), json_get_str(row_a, "dir"));
 	finding_fact(j, f, arena_printf(j->a, "package.%s", a->name.value), &a->version, NULL);
 	finding_fact(j, f, arena_printf(j->a, "package.%s", b->name.value), &b->version, NULL);
 	if (!wanted)
 		wanted = b;
-	r = finding_remedy(j, f, _("Remove %s and install %s anew, since removing one takes the shared files away."),
-			   other->name.value, wanted->name.value);
-	remedy_command(j, r, "%s uninstall -y %s %s", remedy_pip(j, p), other->name.value, wanted->name.value);
+	r = finding_remedy(
+		j, f,
+		_("Remove %s and install %s anew, since removing one takes the shared files away."),
+		other->name.value, wanted->name.value);
+	remedy_command(j, r, "%s uninstall -y %s %s", remedy_pip(j, p), other->name.value,
+		       wanted->name.value);
 	remedy_command(j, r, "%s install --no-deps %s", remedy_pip(j, p),
-		       shell_word(j->a, arena_printf(j->a, "%s==%s", wanted->name.value, fact_value(&wanted->version, ""))));
+		       shell_word(j->a, arena_printf(j->a, "%s==%s", wanted->name.value,
+						     fact_value(&wanted->version, ""))));
 }
 
 static void mixed_in(struct judge *j, const struct python *p)

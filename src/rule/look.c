@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions about the place and the driver that several rules ask; the GPUs and environments are in look_*.c. */
+/* Questions about the place and the driver that several rules ask; the GPUs and environments are in
+ * look_*.c. */
 #include "rule/look.h"
 
 #include <stdlib.h>
@@ -30,7 +31,8 @@ bool look_is_tegra(const struct judge *j)
 	for (i = 0; i < s->n_gpus; i++) {
 		int cc = look_cc(&s->gpus[i]);
 
-		if (!fact_known(&s->gpus[i].pci_id) && (cc == 53 || cc == 62 || cc == 72 || cc == 87))
+		if (!fact_known(&s->gpus[i].pci_id) &&
+		    (cc == 53 || cc == 62 || cc == 72 || cc == 87))
 			return true;
 	}
 	return strstr(fact_value(&s->host.kernel, ""), "tegra") != NULL;
@@ -126,14 +128,15 @@ const char *look_ceiling(struct judge *j, struct fact *ret_fact, bool *ret_infer
 	if (!cuda)
 		return NULL;
 	*ret_inferred = true;
-	fact_set(ret_fact, cuda, v->source && strcmp(v->source, "assumed") == 0 ? "assumed"
-										  : "matrix driver");
+	fact_set(ret_fact, cuda,
+		 v->source && strcmp(v->source, "assumed") == 0 ? "assumed" : "matrix driver");
 	return cuda;
 }
 
 bool look_module_loaded(const struct snapshot *s)
 {
-	return fact_yes(&s->driver.module_loaded) || driver_loaded_module(&s->driver, "nvidia") != NULL;
+	return fact_yes(&s->driver.module_loaded) ||
+	       driver_loaded_module(&s->driver, "nvidia") != NULL;
 }
 
 bool look_driver_installed(const struct snapshot *s)
@@ -190,7 +193,8 @@ bool look_driver_below(const char *driver, const char *least)
 {
 	struct version a, b;
 
-	if (!driver || !least || !version_prefix(view_of(driver), &a) || !version_prefix(view_of(least), &b))
+	if (!driver || !least || !version_prefix(view_of(driver), &a) ||
+	    !version_prefix(view_of(least), &b))
 		return false;
 	return a.n == 1 ? a.part[0] < b.part[0] : version_cmp(&a, &b) < 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What several rules ask of a snapshot: which environment decides, which GPUs are used, which driver it is. Every
- * answer is a pure function of the snapshot; nothing here adds a finding.
+ * What several rules ask of a snapshot: which environment decides, which GPUs are used, which
+ * driver it is. Every answer is a pure function of the snapshot; nothing here adds a finding.
  */
 #ifndef RULE_LOOK_H
 #define RULE_LOOK_H
@@ -10,16 +10,19 @@
 
 /* -------- where are we */
 bool look_is_wsl(const struct snapshot *s);	  /* WSL 1 or 2 */
-bool look_is_windows(const struct snapshot *s);	  /* drivers are numbered as on Windows: windows, wsl1, wsl2 */
+bool look_is_windows(
+	const struct snapshot *s); /* drivers are numbered as on Windows: windows, wsl1, wsl2 */
 bool look_in_container(const struct snapshot *s); /* a container, running or as an image */
 bool look_is_tegra(const struct judge *j);	  /* integrated GPU: no PCI device, L4T driver */
-/* Bare metal or VM with Linux whose kernel side was asked: the place where kernel rules make sense. */
+/* Bare metal or VM with Linux whose kernel side was asked: the place where kernel rules make sense.
+ */
 bool look_is_linux_host(const struct judge *j);
 /* Name of the platform in the PyTorch table: "linux_x86_64". */
 const char *look_platform(const struct snapshot *s);
 
 /* -------- environments */
-/* The environment that decides: the active one, else the only one with a framework; NULL when open. */
+/* The environment that decides: the active one, else the only one with a framework; NULL when open.
+ */
 const struct python *look_deciding(const struct snapshot *s);
 /* Environment by prefix (a subject), or NULL. */
 const struct python *look_python_of(const struct snapshot *s, const char *prefix);
@@ -27,7 +30,8 @@ const struct python *look_python_of(const struct snapshot *s, const char *prefix
 const char *look_prefix(const struct python *p);
 /* Was this PyTorch declared with --assume, and not found? */
 bool look_declared(const struct torch *t);
-/* Is it a declared build that was never published, so that nothing else about it can be judged? Says so as a skip. */
+/* Is it a declared build that was never published, so that nothing else about it can be judged?
+ * Says so as a skip. */
 bool look_unpublished(struct judge *j, const struct python *p);
 /* "2.6.0" of "2.6.0+cu124"; NULL when the version is not known. */
 const char *look_torch_release(struct judge *j, const struct torch *t);
@@ -53,18 +57,21 @@ bool look_has_amd(const struct snapshot *s);
 /* May the audited process use this GPU (CUDA_VISIBLE_DEVICES)? */
 bool look_gpu_used(const struct snapshot *s, size_t index);
 int look_cc(const struct gpu *g); /* 89; -1 not known */
-/* Row of the matrix for this GPU: by subsystem, by PCI id, by name when that is one row, else NULL. */
+/* Row of the matrix for this GPU: by subsystem, by PCI id, by name when that is one row, else NULL.
+ */
 const struct gpu_row *look_gpu_row(struct judge *j, const struct gpu *g);
 /* Is the GPU known to work with the present driver (NVML lists it, or the driver shows it)? */
 bool look_gpu_works(const struct gpu *g);
 
 /* -------- the driver */
-/* The best fact about its version: loaded, NVML's, on disk for this kernel, the library's. NULL when none. */
+/* The best fact about its version: loaded, NVML's, on disk for this kernel, the library's. NULL
+ * when none. */
 const struct fact *look_driver(const struct snapshot *s);
 /* The version that CUDA's minimums are compared with: Windows' under WSL. NULL when not known. */
 const struct fact *look_cuda_driver(const struct snapshot *s);
 const struct fact *look_flavor(const struct snapshot *s); /* NULL when not known */
-/* Newest CUDA of the driver: what it said itself, else by the matrix (*ret_inferred). NULL when not known. */
+/* Newest CUDA of the driver: what it said itself, else by the matrix (*ret_inferred). NULL when not
+ * known. */
 const char *look_ceiling(struct judge *j, struct fact *ret_fact, bool *ret_inferred);
 bool look_module_loaded(const struct snapshot *s);
 /* Is there any file of the driver (module on disk, library)? */

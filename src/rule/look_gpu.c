@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which GPUs there are, what the matrix knows of them, and which of them the audited process may use. */
+/* Which GPUs there are, what the matrix knows of them, and which of them the audited process may
+ * use. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -53,7 +54,8 @@ const struct gpu_row *look_gpu_row(struct judge *j, const struct gpu *g)
 		compat_gpu_find(j->c, g->name.value, &m);
 		if (m.n == 1)
 			return m.rows[0];
-		/* Several boards of one name: what all rows share is in the first one, as far as rules ask. */
+		/* Several boards of one name: what all rows share is in the first one, as far as
+		 * rules ask. */
 		if (m.n > 1 && m.cc > 0)
 			return m.rows[0];
 	}
@@ -62,12 +64,14 @@ const struct gpu_row *look_gpu_row(struct judge *j, const struct gpu *g)
 
 bool look_gpu_works(const struct gpu *g)
 {
-	return (fact_known(&g->nvml_index) && !fact_known(&g->nvml_error)) || fact_yes(&g->driver_info);
+	return (fact_known(&g->nvml_index) && !fact_known(&g->nvml_error)) ||
+	       fact_yes(&g->driver_info);
 }
 
 /* -------- CUDA_VISIBLE_DEVICES */
 
-/* Position in the order in which CUDA counts: by PCI when asked for or when all are alike, else the fastest first. */
+/* Position in the order in which CUDA counts: by PCI when asked for or when all are alike, else the
+ * fastest first. */
 static size_t cuda_index(const struct snapshot *s, size_t index)
 {
 	const char *order = snapshot_env(s, "CUDA_DEVICE_ORDER");

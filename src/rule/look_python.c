@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which environment decides, and what is known of the PyTorch in it: the binary's word before the matrix's. */
+/* Which environment decides, and what is known of the PyTorch in it: the binary's word before the
+ * matrix's. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -7,8 +8,9 @@
 
 static bool has_framework(const struct python *p)
 {
-	return fact_known(&p->torch.version) || python_package(p, "jax") || python_package(p, "jaxlib") ||
-	       python_package(p, "tensorflow") || python_package(p, "onnxruntime-gpu");
+	return fact_known(&p->torch.version) || python_package(p, "jax") ||
+	       python_package(p, "jaxlib") || python_package(p, "tensorflow") ||
+	       python_package(p, "onnxruntime-gpu");
 }
 
 const struct python *look_deciding(const struct snapshot *s)
@@ -112,7 +114,8 @@ bool look_torch_archs(struct judge *j, const struct torch *t, struct look_archs 
 					    .source = t->arch_list.source };
 		return true;
 	}
-	/* What conda and people built themselves has another list than the wheel of the same number. */
+	/* What conda and people built themselves has another list than the wheel of the same
+	 * number. */
 	if (fact_known(&t->origin) && !fact_is(&t->origin, "pip"))
 		return false;
 	row = look_torch_row(j, t);

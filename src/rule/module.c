@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about the kernel modules of a Linux host: installed, built for this kernel, loaded, of one version. */
+/* Rules about the kernel modules of a Linux host: installed, built for this kernel, loaded, of one
+ * version. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -7,7 +8,8 @@
 #include "rule/remedy.h"
 #include "rule/rules.h"
 
-/* A bare-metal or virtual Linux machine with an NVIDIA GPU on the bus whose module is not loaded. */
+/* A bare-metal or virtual Linux machine with an NVIDIA GPU on the bus whose module is not loaded.
+ */
 static bool module_is_missing(const struct judge *j)
 {
 	return look_is_linux_host(j) && look_has_nvidia(j->s) && !look_module_loaded(j->s) &&
@@ -30,11 +32,13 @@ static void gpu_without_module(struct judge *j, struct finding *f)
 	const struct gpu *g = first_nvidia(j->s);
 
 	if (g)
-		finding_fact(j, f, "gpu.pci_id", fact_known(&g->pci_id) ? &g->pci_id : &g->name, NULL);
+		finding_fact(j, f, "gpu.pci_id", fact_known(&g->pci_id) ? &g->pci_id : &g->name,
+			     NULL);
 	finding_fact(j, f, "driver.module_loaded", &j->s->driver.module_loaded, "yes");
 }
 
-/* The oldest branch worth installing for the GPUs here: what the last branch of the oldest one allows. */
+/* The oldest branch worth installing for the GPUs here: what the last branch of the oldest one
+ * allows. */
 static const char *branch_for_gpus(struct judge *j)
 {
 	const char *last = NULL;
@@ -43,7 +47,8 @@ static const char *branch_for_gpus(struct judge *j)
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
 
-		if (row && row->last_driver && (!last || look_branch(row->last_driver) < look_branch(last)))
+		if (row && row->last_driver &&
+		    (!last || look_branch(row->last_driver) < look_branch(last)))
 			last = row->last_driver;
 	}
 	return last ? last : "580";
@@ -57,8 +62,11 @@ static void run_driver_not_installed(struct judge *j)
 	if (!module_is_missing(j) || look_driver_installed(s))
 		return;
 	f = finding_add(j, FINDING_DRIVER_NOT_INSTALLED, _("this machine"));
-	finding_message(j, f, "%s", _("An NVIDIA GPU is here, and no NVIDIA driver is installed: neither kernel modules nor "
-				      "libraries."));
+	finding_message(
+		j, f, "%s",
+		_("An NVIDIA GPU is here, and no NVIDIA driver is installed: neither kernel "
+		  "modules nor "
+		  "libraries."));
 	gpu_without_module(j, f);
 	finding_fact(j, f, "driver.libcuda.path", &s->driver.libcuda.path, "libcuda.so.1");
 	remedy_driver(j, f, branch_for_gpus(j), remedy_driver_kind(j));
@@ -122,18 +130,28 @@ static void run_driver_module_not_built(struct judge *j)
 		return;
 	f = finding_add(j, FINDING_DRIVER_MODULE_NOT_BUILT, _("this machine"));
 	if (other)
-		finding_message(j, f, _("The running kernel is %s, and the nvidia module was built for %s only."), kernel,
-				fact_value(&other->kernel, "another kernel"));
+		finding_message(
+			j, f,
+			_("The running kernel is %s, and the nvidia module was built for %s only."),
+			kernel, fact_value(&other->kernel, "another kernel"));
 	else
-		finding_message(j, f, _("The driver's libraries are installed, and there is no nvidia module for the running "
-					"kernel %s."), kernel);
+		finding_message(
+			j, f,
+			_("The driver's libraries are installed, and there is no nvidia module "
+			  "for the running "
+			  "kernel %s."),
+			kernel);
 	finding_fact(j, f, "host.kernel", &s->host.kernel,
-		     other ? fact_value(&other->kernel, NULL) : _("a kernel with an nvidia module"));
+		     other ? fact_value(&other->kernel, NULL)
+			   : _("a kernel with an nvidia module"));
 	if (other)
 		finding_fact(j, f, "driver.modules.path", &other->path, NULL);
 	gpu_without_module(j, f);
-	r = finding_remedy(j, f, "%s", _("Install the headers of the running kernel and build the module (DKMS), or boot the "
-					 "kernel that has one."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Install the headers of the running kernel and build the module (DKMS), or boot "
+		  "the "
+		  "kernel that has one."));
 	headers_command(j, r, kernel);
 	r->needs_root = true;
 }
@@ -159,15 +177,21 @@ static void run_nouveau_bound(struct judge *j)
 		     strcmp(holder, "nova-core") != 0))
 			continue;
 		f = finding_add(j, FINDING_NOUVEAU_BOUND, gpu_subject(j, i));
-		finding_message(j, f, _("The kernel driver %s holds the GPU, so the installed NVIDIA driver cannot take it."),
-				holder);
+		finding_message(
+			j, f,
+			_("The kernel driver %s holds the GPU, so the installed NVIDIA driver "
+			  "cannot take it."),
+			holder);
 		finding_fact(j, f, "gpu.kernel_driver", &g->kernel_driver, "nvidia");
-		r = finding_remedy(j, f, _("Keep %s from loading, rebuild the initramfs and reboot."), holder);
+		r = finding_remedy(
+			j, f, _("Keep %s from loading, rebuild the initramfs and reboot."), holder);
 		remedy_command(j, r, "printf 'blacklist %s\\noptions %s modeset=0\\n' | sudo tee "
 				     "/etc/modprobe.d/blacklist-%s.conf", holder, holder, holder);
-		remedy_command(j, r, strstr(fact_value(&j->s->host.os_like, ""), "fedora") ||
-						     strstr(fact_value(&j->s->host.os_like, ""), "rhel")
-					     ? "sudo dracut --force" : "sudo update-initramfs -u");
+		remedy_command(j, r,
+			       strstr(fact_value(&j->s->host.os_like, ""), "fedora") ||
+					       strstr(fact_value(&j->s->host.os_like, ""), "rhel")
+				       ? "sudo dracut --force"
+				       : "sudo update-initramfs -u");
 		remedy_command(j, r, "sudo reboot");
 		r->needs_root = true;
 		r->needs_reboot = true;
@@ -202,10 +226,14 @@ static void run_driver_module_missing(struct judge *j)
 	if (!module_is_missing(j) || !look_driver_installed(j->s) || reason_known(j))
 		return;
 	f = finding_add(j, FINDING_DRIVER_MODULE_MISSING, _("this machine"));
-	finding_message(j, f, "%s", _("The NVIDIA driver is installed, and its kernel module is not loaded; what keeps it from "
-				      "loading is not known yet."));
+	finding_message(
+		j, f, "%s",
+		_("The NVIDIA driver is installed, and its kernel module is not loaded; what "
+		  "keeps it from "
+		  "loading is not known yet."));
 	gpu_without_module(j, f);
-	r = finding_remedy(j, f, "%s", _("Load the module; the kernel log says why when that fails."));
+	r = finding_remedy(j, f, "%s",
+			   _("Load the module; the kernel log says why when that fails."));
 	remedy_command(j, r, "sudo modprobe nvidia");
 	remedy_command(j, r, "sudo dmesg | grep -iE 'nvrm|nvidia|module verification|lockdown'");
 	r->needs_root = true;
@@ -218,7 +246,8 @@ static bool is_sibling(const struct module *m)
 {
 	const char *name = fact_value(&m->name, "");
 
-	return strncmp(name, "nvidia", 6) == 0 && (name[6] == '-' || name[6] == '_') && fact_known(&m->version) &&
+	return strncmp(name, "nvidia", 6) == 0 && (name[6] == '-' || name[6] == '_') &&
+	       fact_known(&m->version) &&
 	       strcmp(name + 7, "fs") != 0; /* nvidia-fs has versions of its own */
 }
 
@@ -233,8 +262,9 @@ static bool beside(const struct snapshot *s, const struct module *a, const struc
 		return false;
 	if (fact_known(&a->kernel) != fact_known(&b->kernel))
 		return false;
-	return !fact_known(&a->kernel) || (fact_is(&a->kernel, b->kernel.value) &&
-					   (!fact_known(&s->host.kernel) || fact_is(&a->kernel, s->host.kernel.value)));
+	return !fact_known(&a->kernel) ||
+	       (fact_is(&a->kernel, b->kernel.value) &&
+		(!fact_known(&s->host.kernel) || fact_is(&a->kernel, s->host.kernel.value)));
 }
 
 static const struct module *odd_sibling(const struct snapshot *s, const struct module **ret_nvidia)
@@ -247,7 +277,8 @@ static const struct module *odd_sibling(const struct snapshot *s, const struct m
 			continue;
 		*ret_nvidia = &d->modules[i];
 		for (k = 0; k < d->n_modules; k++)
-			if (is_sibling(&d->modules[k]) && beside(s, &d->modules[i], &d->modules[k]) &&
+			if (is_sibling(&d->modules[k]) &&
+			    beside(s, &d->modules[i], &d->modules[k]) &&
 			    !fact_is(&d->modules[k].version, d->modules[i].version.value))
 				return &d->modules[k];
 	}
@@ -266,15 +297,19 @@ static void run_driver_module_set_mixed(struct judge *j)
 	if (!odd)
 		return;
 	f = finding_add(j, FINDING_DRIVER_MODULE_SET_MIXED, _("this machine"));
-	finding_message(j, f, _("The kernel modules are of different versions: nvidia is %s, %s is %s."), nvidia->version.value,
-			odd->name.value, odd->version.value);
+	finding_message(j, f,
+			_("The kernel modules are of different versions: nvidia is %s, %s is %s."),
+			nvidia->version.value, odd->name.value, odd->version.value);
 	finding_fact(j, f, "driver.modules.version", &odd->version, nvidia->version.value);
 	finding_fact(j, f, "driver.modules.version", &nvidia->version, NULL);
 	if (look_cuda_works(j->s))
 		f->severity = SEVERITY_WARNING;
-	r = finding_remedy(j, f, "%s", _("Build and install all modules of one version, then reload them or reboot."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Build and install all modules of one version, then reload them or reboot."));
 	if (fact_known(&j->s->host.kernel))
-		remedy_command(j, r, "sudo dkms install --force nvidia/%s -k %s", shell_word(j->a, nvidia->version.value),
+		remedy_command(j, r, "sudo dkms install --force nvidia/%s -k %s",
+			       shell_word(j->a, nvidia->version.value),
 			       shell_word(j->a, j->s->host.kernel.value));
 	remedy_command(j, r, "sudo reboot");
 	r->needs_root = true;

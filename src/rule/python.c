@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about declared targets: was this release ever published for this Python, this platform, this CUDA tag? */
+/* Rules about declared targets: was this release ever published for this Python, this platform,
+ * this CUDA tag? */
 #include <string.h>
 
 #include "base/arena.h"
@@ -26,9 +27,11 @@ static bool in_list(const char *const *list, const char *what)
 }
 
 /* Rows of a release on the platform, of one variant when it is named. */
-static bool row_fits(const struct judge *j, const struct torch_row *row, const char *release, const char *variant)
+static bool row_fits(const struct judge *j, const struct torch_row *row, const char *release,
+		     const char *variant)
 {
-	return strcmp(row->version, release) == 0 && strcmp(row->platform, look_platform(j->s)) == 0 &&
+	return strcmp(row->version, release) == 0 &&
+	       strcmp(row->platform, look_platform(j->s)) == 0 &&
 	       (!variant || strcmp(row->variant, variant) == 0);
 }
 
@@ -46,12 +49,13 @@ static const char *joined(struct judge *j, const char *const *list)
 
 /* -------- python-no-wheel */
 
-static void no_wheel(struct judge *j, const struct python *p, const char *python, const struct torch_row *row)
+static void no_wheel(struct judge *j, const struct python *p, const char *python,
+		     const struct torch_row *row)
 {
 	struct finding *f = finding_add(j, FINDING_PYTHON_NO_WHEEL, look_prefix(p));
 
-	finding_message(j, f, _("torch %s has no wheel for Python %s; it was published for %s."), row->version, python,
-			joined(j, row->python));
+	finding_message(j, f, _("torch %s has no wheel for Python %s; it was published for %s."),
+			row->version, python, joined(j, row->python));
 	finding_fact(j, f, "python.version", &p->version, joined(j, row->python));
 	finding_fact(j, f, "torch.version", &p->torch.version, NULL);
 	finding_evidence(j, f, "matrix torch", joined(j, row->python), python, row->source);
@@ -74,7 +78,8 @@ static void run_python_no_wheel(struct judge *j)
 	release = look_torch_release(j, &p->torch);
 	variant = look_torch_variant(j, &p->torch);
 	if (!python || !release) {
-		judge_skip(j, "python.version", "%s", _("the Python that is to run this torch is not known"));
+		judge_skip(j, "python.version", "%s",
+			   _("the Python that is to run this torch is not known"));
 		return;
 	}
 	rows = compat_torch_rows(j->c, &n);
@@ -88,7 +93,9 @@ static void run_python_no_wheel(struct judge *j)
 	if (seen)
 		no_wheel(j, p, python, seen);
 	else
-		judge_skip(j, "torch.python", _("the matrix does not say for which Pythons torch %s was published"), release);
+		judge_skip(j, "torch.python",
+			   _("the matrix does not say for which Pythons torch %s was published"),
+			   release);
 }
 
 /* -------- wrong-index-tag */
@@ -133,23 +140,29 @@ static void run_wrong_index_tag(struct judge *j)
 		return;
 	release = look_torch_release(j, &p->torch);
 	variant = look_torch_variant(j, &p->torch);
-	if (!compat_torch_release(j->c, release) && version_cmp_str(release, newest_release(j)) > 0) {
+	if (!compat_torch_release(j->c, release) &&
+	    version_cmp_str(release, newest_release(j)) > 0) {
 		judge_skip(j, "matrix torch", _("torch %s is newer than the matrix"), release);
 		return;
 	}
-	if (compat_torch_release(j->c, release) && (!variant || compat_torch(j->c, release, look_platform(j->s), variant)))
+	if (compat_torch_release(j->c, release) &&
+	    (!variant || compat_torch(j->c, release, look_platform(j->s), variant)))
 		return;
 	f = finding_add(j, FINDING_WRONG_INDEX_TAG, look_prefix(p));
 	published = variants_of(j, release);
 	if (!compat_torch_release(j->c, release))
-		finding_message(j, f, _("There is no torch %s: that release was never published."), release);
+		finding_message(j, f, _("There is no torch %s: that release was never published."),
+				release);
 	else if (*published)
-		finding_message(j, f, _("torch %s was never published as %s for %s; its variants are: %s."), release,
-				variant, look_platform(j->s), published);
+		finding_message(
+			j, f, _("torch %s was never published as %s for %s; its variants are: %s."),
+			release, variant, look_platform(j->s), published);
 	else
-		finding_message(j, f, _("torch %s was never published for %s."), release, look_platform(j->s));
+		finding_message(j, f, _("torch %s was never published for %s."), release,
+				look_platform(j->s));
 	finding_fact(j, f, "torch.version", &p->torch.version, *published ? published : NULL);
-	finding_evidence(j, f, "matrix torch", *published ? published : _("no row"), variant, "matrix torch");
+	finding_evidence(j, f, "matrix torch", *published ? published : _("no row"), variant,
+			 "matrix torch");
 	remedy_torch(j, f, p);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remedies about drivers and containers, in the words of the distribution. Commands only; nothing is run. */
+/* Remedies about drivers and containers, in the words of the distribution. Commands only; nothing
+ * is run. */
 #include "rule/remedy.h"
 
 #include <string.h>
@@ -78,11 +79,20 @@ const char *remedy_branch(struct judge *j, const char *cuda)
 
 /* -------- how to install it */
 
-enum family { FAMILY_OTHER, FAMILY_UBUNTU, FAMILY_DEBIAN, FAMILY_RHEL, FAMILY_FEDORA, FAMILY_SUSE, FAMILY_ARCH };
+enum family {
+	FAMILY_OTHER,
+	FAMILY_UBUNTU,
+	FAMILY_DEBIAN,
+	FAMILY_RHEL,
+	FAMILY_FEDORA,
+	FAMILY_SUSE,
+	FAMILY_ARCH
+};
 
 static bool os_is(const struct snapshot *s, const char *word)
 {
-	struct view ids = view_of(fact_value(&s->host.os_id, "")), like = view_of(fact_value(&s->host.os_like, ""));
+	struct view ids = view_of(fact_value(&s->host.os_id, "")),
+		    like = view_of(fact_value(&s->host.os_like, ""));
 	struct view w;
 
 	if (view_is_nocase(ids, word))
@@ -99,12 +109,18 @@ static enum family family_of(const struct snapshot *s)
 		const char *id;
 		enum family family;
 	} families[] = {
-		{ .id = "ubuntu", .family = FAMILY_UBUNTU }, { .id = "debian", .family = FAMILY_DEBIAN },
-		{ .id = "rhel", .family = FAMILY_RHEL },     { .id = "rocky", .family = FAMILY_RHEL },
-		{ .id = "almalinux", .family = FAMILY_RHEL }, { .id = "centos", .family = FAMILY_RHEL },
-		{ .id = "ol", .family = FAMILY_RHEL },	     { .id = "fedora", .family = FAMILY_FEDORA },
-		{ .id = "suse", .family = FAMILY_SUSE },     { .id = "opensuse", .family = FAMILY_SUSE },
-		{ .id = "sles", .family = FAMILY_SUSE },     { .id = "arch", .family = FAMILY_ARCH },
+		{ .id = "ubuntu", .family = FAMILY_UBUNTU },
+		{ .id = "debian", .family = FAMILY_DEBIAN },
+		{ .id = "rhel", .family = FAMILY_RHEL },
+		{ .id = "rocky", .family = FAMILY_RHEL },
+		{ .id = "almalinux", .family = FAMILY_RHEL },
+		{ .id = "centos", .family = FAMILY_RHEL },
+		{ .id = "ol", .family = FAMILY_RHEL },
+		{ .id = "fedora", .family = FAMILY_FEDORA },
+		{ .id = "suse", .family = FAMILY_SUSE },
+		{ .id = "opensuse", .family = FAMILY_SUSE },
+		{ .id = "sles", .family = FAMILY_SUSE },
+		{ .id = "arch", .family = FAMILY_ARCH },
 	};
 	size_t i;
 
@@ -133,7 +149,10 @@ static unsigned debian_branch(const struct snapshot *s)
 {
 	const char *version = fact_value(&s->host.os_version, "");
 
-	return look_branch(version) == 13 ? 550 : look_branch(version) == 12 ? 535 : look_branch(version) == 11 ? 470 : 0;
+	return look_branch(version) == 13   ? 550
+	       : look_branch(version) == 12 ? 535
+	       : look_branch(version) == 11 ? 470
+					    : 0;
 }
 
 static void driver_page(struct judge *j, struct finding *f, const char *branch)
@@ -141,13 +160,18 @@ static void driver_page(struct judge *j, struct finding *f, const char *branch)
 	struct remedy *r;
 
 	if (branch)
-		r = finding_remedy(j, f,
-				   _("Install a driver of branch %s from https://www.nvidia.com/drivers (the .run file), "
-				     "or the package of that branch of your distribution, then reboot."), branch);
+		r = finding_remedy(
+			j, f,
+			_("Install a driver of branch %s from https://www.nvidia.com/drivers (the "
+			  ".run file), "
+			  "or the package of that branch of your distribution, then reboot."),
+			branch);
 	else
-		r = finding_remedy(j, f, "%s",
-				   _("Install the driver that your distribution packages for this GPU, or the one from "
-				     "https://www.nvidia.com/drivers (the .run file), then reboot."));
+		r = finding_remedy(
+			j, f, "%s",
+			_("Install the driver that your distribution packages for this GPU, or "
+			  "the one from "
+			  "https://www.nvidia.com/drivers (the .run file), then reboot."));
 	r->needs_root = true;
 	r->needs_reboot = true;
 }
@@ -157,11 +181,18 @@ static struct remedy *host_remedy(struct judge *j, struct finding *f, const char
 	struct remedy *r;
 
 	if (branch)
-		r = finding_remedy(j, f, open ? _("Install driver branch %s with the open kernel modules and reboot.")
-					      : _("Install driver branch %s and reboot."), branch);
+		r = finding_remedy(
+			j, f,
+			open ? _("Install driver branch %s with the open kernel modules and "
+				 "reboot.")
+			     : _("Install driver branch %s and reboot."),
+			branch);
 	else
-		r = finding_remedy(j, f, "%s", open ? _("Install the NVIDIA driver with the open kernel modules and reboot.")
-						    : _("Install the NVIDIA driver and reboot."));
+		r = finding_remedy(
+			j, f, "%s",
+			open ? _("Install the NVIDIA driver with the open kernel modules and "
+				 "reboot.")
+			     : _("Install the NVIDIA driver and reboot."));
 	r->needs_root = true;
 	r->needs_reboot = true;
 	return r;
@@ -178,7 +209,8 @@ static void driver_ubuntu(struct judge *j, struct finding *f, const char *branch
 	r = host_remedy(j, f, branch, open);
 	remedy_command(j, r, "sudo apt-get update");
 	if (branch)
-		remedy_command(j, r, "sudo apt-get install nvidia-driver-%s%s", branch, open ? "-open" : "");
+		remedy_command(j, r, "sudo apt-get install nvidia-driver-%s%s", branch,
+			       open ? "-open" : "");
 	else
 		remedy_command(j, r, "sudo ubuntu-drivers install");
 	remedy_command(j, r, "sudo reboot");
@@ -212,11 +244,16 @@ static void driver_rhel(struct judge *j, struct finding *f, const char *branch, 
 		return;
 	}
 	r = host_remedy(j, f, branch, open);
-	remedy_command(j, r, "sudo dnf config-manager --add-repo "
-			     "https://developer.download.nvidia.com/compute/cuda/repos/rhel%u/%s/cuda-rhel%u.repo",
-		       release, strcmp(look_platform(s), "linux_aarch64") == 0 ? "sbsa" : "x86_64", release);
+	remedy_command(
+		j, r,
+		"sudo dnf config-manager --add-repo "
+		"https://developer.download.nvidia.com/compute/cuda/repos/rhel%u/%s/"
+		       "cuda-rhel%u.repo",
+		release, strcmp(look_platform(s), "linux_aarch64") == 0 ? "sbsa" : "x86_64",
+		release);
 	remedy_command(j, r, "sudo dnf module reset nvidia-driver");
-	remedy_command(j, r, "sudo dnf module install nvidia-driver:%s-%s", branch, open ? "open" : "dkms");
+	remedy_command(j, r, "sudo dnf module install nvidia-driver:%s-%s", branch,
+		       open ? "open" : "dkms");
 	remedy_command(j, r, "sudo reboot");
 }
 
@@ -227,14 +264,23 @@ static void elsewhere(struct judge *j, struct finding *f, const char *branch)
 				   : _("the NVIDIA driver");
 
 	if (look_in_container(j->s))
-		finding_remedy(j, f, _("On the host, not in the container: install %s, then start the container anew."),
-			       which)->needs_root = true;
+		finding_remedy(
+			j, f,
+			_("On the host, not in the container: install %s, then start the "
+			  "container anew."),
+			which)
+			->needs_root = true;
 	else if (look_is_wsl(j->s))
-		finding_remedy(j, f, _("In Windows, never inside WSL: install %s or newer from "
-				       "https://www.nvidia.com/drivers, then run `wsl --shutdown`."), which)
+		finding_remedy(j, f,
+			       _("In Windows, never inside WSL: install %s or newer from "
+				 "https://www.nvidia.com/drivers, then run `wsl --shutdown`."),
+			       which)
 			->needs_reboot = true;
 	else
-		finding_remedy(j, f, _("Install %s or newer for Windows from https://www.nvidia.com/drivers."), which)
+		finding_remedy(
+			j, f,
+			_("Install %s or newer for Windows from https://www.nvidia.com/drivers."),
+			which)
 			->needs_reboot = true;
 }
 
@@ -278,12 +324,17 @@ void remedy_reload(struct judge *j, struct finding *f)
 {
 	struct remedy *r;
 
-	r = finding_remedy(j, f, "%s", _("Reboot, so that the kernel loads the modules that belong to the installed libraries."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Reboot, so that the kernel loads the modules that belong to the installed "
+		  "libraries."));
 	remedy_command(j, r, "sudo reboot");
 	r->needs_root = true;
 	r->needs_reboot = true;
-	r = finding_remedy(j, f, "%s", _("Without a reboot: stop everything that uses the GPU (also the desktop), then "
-					 "reload the modules."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Without a reboot: stop everything that uses the GPU (also the desktop), then "
+		  "reload the modules."));
 	remedy_command(j, r, "sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia");
 	remedy_command(j, r, "sudo modprobe nvidia && sudo modprobe nvidia_uvm");
 	r->needs_root = true;
@@ -294,17 +345,23 @@ void remedy_start_container(struct judge *j, struct finding *f)
 	struct remedy *r;
 
 	if (fact_is(&j->s->container.kind, "kubernetes")) {
-		finding_remedy(j, f, "%s", _("Ask for a GPU in the pod: resources.limits \"nvidia.com/gpu: 1\", on a node "
-					     "with the NVIDIA device plugin."));
+		finding_remedy(
+			j, f, "%s",
+			_("Ask for a GPU in the pod: resources.limits \"nvidia.com/gpu: 1\", on a "
+			  "node "
+			  "with the NVIDIA device plugin."));
 		return;
 	}
 	if (fact_is(&j->s->container.kind, "singularity")) {
-		r = finding_remedy(j, f, "%s", _("Start the container with the host's GPU libraries."));
+		r = finding_remedy(j, f, "%s",
+				   _("Start the container with the host's GPU libraries."));
 		remedy_command(j, r, "apptainer exec --nv IMAGE.sif COMMAND");
 		return;
 	}
-	r = finding_remedy(j, f, "%s", _("Start the container anew with the GPUs (the host needs the driver and the "
-					 "NVIDIA Container Toolkit)."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Start the container anew with the GPUs (the host needs the driver and the "
+		  "NVIDIA Container Toolkit)."));
 	if (fact_is(&j->s->container.kind, "podman"))
 		remedy_command(j, r, "podman run --device nvidia.com/gpu=all IMAGE");
 	else

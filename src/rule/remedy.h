@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Remedies that several rules share. Each adds at least one remedy to the finding; a command is given only when what
- * it brings fits the GPUs, the driver, the Python and the C library, as far as these are known.
+ * Remedies that several rules share. Each adds at least one remedy to the finding; a command is
+ * given only when what it brings fits the GPUs, the driver, the Python and the C library, as far as
+ * these are known.
  */
 #ifndef RULE_REMEDY_H
 #define RULE_REMEDY_H
@@ -14,11 +15,13 @@ const char *shell_word(struct arena *a, const char *text);
 enum driver_kind { DRIVER_ANY, DRIVER_OPEN, DRIVER_PROPRIETARY };
 
 /*
- * Install or change to a driver branch ("580"; NULL: the one that the distribution recommends), in the words of the
- * distribution; in a container, under WSL and on Windows it says where that has to be done.
+ * Install or change to a driver branch ("580"; NULL: the one that the distribution recommends), in
+ * the words of the distribution; in a container, under WSL and on Windows it says where that has to
+ * be done.
  */
 void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum driver_kind kind);
-/* Which kind all used GPUs agree on: open where one needs it, proprietary where one cannot have it. */
+/* Which kind all used GPUs agree on: open where one needs it, proprietary where one cannot have it.
+ */
 enum driver_kind remedy_driver_kind(struct judge *j);
 /* Branch for a CUDA version that still drives all GPUs; NULL when there is none. */
 const char *remedy_branch(struct judge *j, const char *cuda);
@@ -26,8 +29,9 @@ const char *remedy_branch(struct judge *j, const char *cuda);
 void remedy_reload(struct judge *j, struct finding *f);
 
 /*
- * Put a PyTorch into the environment that fits everything known; keeps the release when a variant of it fits. When
- * none fits with the present driver or Python it says which change of these makes one fit, else that none exists.
+ * Put a PyTorch into the environment that fits everything known; keeps the release when a variant
+ * of it fits. When none fits with the present driver or Python it says which change of these makes
+ * one fit, else that none exists.
  */
 void remedy_torch(struct judge *j, struct finding *f, const struct python *p);
 /* "/home/ana/v/bin/python -m pip": the pip of the environment, quoted for a shell. */

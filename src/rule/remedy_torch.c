@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The remedy that most framework findings share: the command for a PyTorch that fits. Chooses through compat alone. */
+/* The remedy that most framework findings share: the command for a PyTorch that fits. Chooses
+ * through compat alone. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -41,12 +42,14 @@ static void wish_gpus(struct judge *j, struct torch_wish *w)
 	w->n_ccs = n;
 }
 
-static void add_install(struct judge *j, struct remedy *r, const struct python *p, const struct torch_row *row)
+static void add_install(struct judge *j, struct remedy *r, const struct python *p,
+			const struct torch_row *row)
 {
 	struct strbuf b;
 
 	if (p && (fact_is(&p->torch.origin, "conda") || fact_is(&p->torch.origin, "conda-forge")))
-		remedy_command(j, r, "conda remove -y -p %s pytorch", shell_word(j->a, look_prefix(p)));
+		remedy_command(j, r, "conda remove -y -p %s pytorch",
+			       shell_word(j->a, look_prefix(p)));
 	strbuf_init(&b, j->a);
 	strbuf_printf(&b, "%s install --force-reinstall torch==%s", remedy_pip(j, p), row->version);
 	if (row->torchvision && (!p || fact_known(&p->torch.torchvision)))
@@ -73,8 +76,10 @@ static const struct torch_row *choose(struct judge *j, struct torch_wish w, cons
 	return row ? row : compat_torch_choose(j->c, &w);
 }
 
-/* A build fits once the driver is another: say both steps, when a driver exists that drives these GPUs. */
-static bool with_other_driver(struct judge *j, struct finding *f, const struct python *p, struct torch_wish w)
+/* A build fits once the driver is another: say both steps, when a driver exists that drives these
+ * GPUs. */
+static bool with_other_driver(struct judge *j, struct finding *f, const struct python *p,
+			      struct torch_wish w)
 {
 	const struct torch_row *row;
 	const char *branch;
@@ -87,7 +92,9 @@ static bool with_other_driver(struct judge *j, struct finding *f, const struct p
 	if (!branch)
 		return false;
 	remedy_driver(j, f, branch, remedy_driver_kind(j));
-	add_install(j, finding_remedy(j, f, _("With that driver, torch %s runs on every GPU here."), build_name(j, row)),
+	add_install(j,
+		    finding_remedy(j, f, _("With that driver, torch %s runs on every GPU here."),
+				   build_name(j, row)),
 		    p, row);
 	return true;
 }
@@ -106,8 +113,11 @@ static bool with_other_python(struct judge *j, struct finding *f, struct torch_w
 	if (!row || !row->n_python)
 		return false;
 	version = row->python[row->n_python - 1];
-	r = finding_remedy(j, f, _("No build for Python %s fits; with Python %s torch %s does: make an environment with it."),
-			   had, version, build_name(j, row));
+	r = finding_remedy(
+		j, f,
+		_("No build for Python %s fits; with Python %s torch %s does: make an environment "
+		  "with it."),
+		had, version, build_name(j, row));
 	remedy_command(j, r, "uv venv --python %s .venv", version);
 	strbuf_init(&b, j->a);
 	strbuf_printf(&b, "uv pip install --python .venv/bin/python torch==%s", row->version);
@@ -133,9 +143,12 @@ static bool with_other_glibc(struct judge *j, struct finding *f, struct torch_wi
 	row = compat_torch_choose(j->c, &w);
 	if (!row || !row->min_glibc)
 		return false;
-	finding_remedy(j, f, _("No published build that serves these GPUs runs on the glibc here; torch %s does on glibc %s or "
-			       "newer: use a container image or a distribution that has it."),
-		       build_name(j, row), row->min_glibc);
+	finding_remedy(
+		j, f,
+		_("No published build that serves these GPUs runs on the glibc here; torch %s "
+		  "does on glibc %s or "
+		  "newer: use a container image or a distribution that has it."),
+		build_name(j, row), row->min_glibc);
 	return true;
 }
 
@@ -155,16 +168,24 @@ void remedy_torch(struct judge *j, struct finding *f, const struct python *p)
 	wish_gpus(j, &w);
 	row = choose(j, w, release);
 	if (row) {
-		struct remedy *r = finding_remedy(j, f, w.n_ccs ? _("Install torch %s, which has code for every GPU here "
-								    "and runs on this driver.")
-								: _("Install torch %s."),
-						  build_name(j, row));
+		struct remedy *r = finding_remedy(
+			j, f,
+			w.n_ccs ? _("Install torch %s, which has code for every GPU here "
+				    "and runs on this driver.")
+				: _("Install torch %s."),
+			build_name(j, row));
 		add_install(j, r, p, row);
 		return;
 	}
-	if (with_other_driver(j, f, p, w) || with_other_python(j, f, w) || with_other_glibc(j, f, w))
+	if (with_other_driver(j, f, p, w) || with_other_python(j, f, w) ||
+	    with_other_glibc(j, f, w))
 		return;
-	finding_remedy(j, f, "%s", _("No published PyTorch build serves all of these GPUs together with this system: build "
-				     "PyTorch from source for them, hide the odd GPU with CUDA_VISIBLE_DEVICES, or use "
-				     "another GPU."))->risk = RISK_SAFE;
+	finding_remedy(
+		j, f, "%s",
+		_("No published PyTorch build serves all of these GPUs together with this system: "
+		  "build "
+		  "PyTorch from source for them, hide the odd GPU with CUDA_VISIBLE_DEVICES, or "
+		  "use "
+		  "another GPU."))
+		->risk = RISK_SAFE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --require K>=V: what the user asked to hold. A key is a row: the fact, how it compares, and the finding's name. */
+/* --require K>=V: what the user asked to hold. A key is a row: the fact, how it compares, and the
+ * finding's name. */
 #include <string.h>
 #include <strings.h>
 
@@ -29,7 +30,8 @@ static bool holds_order(const char *op, int order)
 	return strcmp(op, "!=") == 0 ? order != 0 : order == 0;
 }
 
-/* Equality of versions goes as far as the wanted one is written: 12 is 12.4, and 2.6 is 2.6.0+cu124. */
+/* Equality of versions goes as far as the wanted one is written: 12 is 12.4, and 2.6
+ * is 2.6.0+cu124. */
 static int version_order(const char *op, const char *seen, const char *wanted)
 {
 	struct version s, w;
@@ -52,14 +54,15 @@ static bool holds(const struct requirement *q, const char *seen, enum compare ho
 	return holds_order(q->op, version_order(q->op, seen, q->value));
 }
 
-static struct finding *unmet(struct judge *j, const struct requirement *q, enum finding_id id, const char *subject,
-			     const struct fact *seen)
+static struct finding *unmet(struct judge *j, const struct requirement *q, enum finding_id id,
+			     const char *subject, const struct fact *seen)
 {
 	struct finding *f = finding_add(j, id, subject);
 
 	f->severity = SEVERITY_ERROR;
 	if (fact_known(seen))
-		finding_message(j, f, _("%s is required, and %s is %s."), q->text, q->key, seen->value);
+		finding_message(j, f, _("%s is required, and %s is %s."), q->text, q->key,
+				seen->value);
 	else
 		finding_message(j, f, _("%s is required, and %s is not there."), q->text, q->key);
 	finding_fact(j, f, q->key, seen, arena_printf(j->a, "%s %s", q->op, q->value));
@@ -73,7 +76,8 @@ static void undecided(struct judge *j, const struct requirement *q, const char *
 
 	f->severity = SEVERITY_INFO;
 	finding_message(j, f, _("%s is required, and %s is not known here."), q->text, q->key);
-	finding_evidence(j, f, q->key, _("not known"), arena_printf(j->a, "%s %s", q->op, q->value), "--require");
+	finding_evidence(j, f, q->key, _("not known"), arena_printf(j->a, "%s %s", q->op, q->value),
+			 "--require");
 	judge_ask(j, "%s", ask);
 }
 
@@ -134,10 +138,13 @@ static void require_vram(struct judge *j, const struct requirement *q)
 			continue;
 		}
 		/* A "24 GB" card shows 24564 MiB or less: a sixteenth is the driver's. */
-		if (holds_order(q->op, mib >= wanted ? mib > wanted : mib >= wanted - wanted / 16 ? 0 : -1))
+		if (holds_order(q->op, mib >= wanted		     ? mib > wanted
+				       : mib >= wanted - wanted / 16 ? 0
+								     : -1))
 			continue;
-		finding_remedy(j, unmet(j, q, FINDING_GPU_FEATURE_UNSUPPORTED, gpu_subject(j, i), &seen), "%s",
-			       _("Use a GPU with that much memory."));
+		finding_remedy(
+			j, unmet(j, q, FINDING_GPU_FEATURE_UNSUPPORTED, gpu_subject(j, i), &seen),
+			"%s", _("Use a GPU with that much memory."));
 	}
 }
 
@@ -164,9 +171,12 @@ static void require_gpu(struct judge *j, const struct requirement *q)
 		compat_gpu_find(j->c, q->value, &m);
 		if (!cc && strcmp(q->op, "==") == 0 && m.n && look_gpu_row(j, g) == m.rows[0])
 			continue;
-		finding_remedy(j, unmet(j, q, FINDING_GPU_FEATURE_UNSUPPORTED, gpu_subject(j, i), seen), "%s",
-			       cc ? _("Use a GPU of that compute capability, or hide this one with CUDA_VISIBLE_DEVICES.")
-				  : _("Use the GPU that is required."));
+		finding_remedy(
+			j, unmet(j, q, FINDING_GPU_FEATURE_UNSUPPORTED, gpu_subject(j, i), seen),
+			"%s",
+			cc ? _("Use a GPU of that compute capability, or hide this one with "
+			       "CUDA_VISIBLE_DEVICES.")
+			   : _("Use the GPU that is required."));
 	}
 	if (!used && !judge_has(j, FINDING_GPU_NOT_FOUND))
 		undecided(j, q, "lspci -nn -d 10de:");
@@ -176,7 +186,8 @@ static void require_gpu(struct judge *j, const struct requirement *q)
 
 static void require_driver(struct judge *j, const struct requirement *q)
 {
-	const struct fact *v = strcmp(q->key, "driver") == 0 ? look_cuda_driver(j->s) : look_flavor(j->s);
+	const struct fact *v =
+		strcmp(q->key, "driver") == 0 ? look_cuda_driver(j->s) : look_flavor(j->s);
 	bool version = strcmp(q->key, "driver") == 0;
 	struct finding *f;
 
@@ -186,10 +197,16 @@ static void require_driver(struct judge *j, const struct requirement *q)
 	}
 	if (holds(q, v->value, version ? COMPARE_VERSION : COMPARE_TEXT))
 		return;
-	f = unmet(j, q, version ? FINDING_DRIVER_TOO_OLD : FINDING_OPEN_MODULE_REQUIRED, q->text, v);
-	remedy_driver(j, f, arena_printf(j->a, "%u", look_branch(version ? q->value : look_driver(j->s) ?
-									   look_driver(j->s)->value : "580")),
-		      version ? remedy_driver_kind(j) : strcmp(q->value, "open") == 0 ? DRIVER_OPEN : DRIVER_PROPRIETARY);
+	f = unmet(j, q, version ? FINDING_DRIVER_TOO_OLD : FINDING_OPEN_MODULE_REQUIRED, q->text,
+		  v);
+	remedy_driver(j, f,
+		      arena_printf(j->a, "%u",
+				   look_branch(version		   ? q->value
+					       : look_driver(j->s) ? look_driver(j->s)->value
+								   : "580")),
+		      version			      ? remedy_driver_kind(j)
+		      : strcmp(q->value, "open") == 0 ? DRIVER_OPEN
+						      : DRIVER_PROPRIETARY);
 }
 
 static void require_toolkit(struct judge *j, const struct requirement *q)
@@ -199,7 +216,8 @@ static void require_toolkit(struct judge *j, const struct requirement *q)
 	size_t i;
 
 	for (i = 0; i < s->n_toolkits; i++)
-		if (fact_known(&s->toolkits[i].version) && holds(q, s->toolkits[i].version.value, COMPARE_VERSION))
+		if (fact_known(&s->toolkits[i].version) &&
+		    holds(q, s->toolkits[i].version.value, COMPARE_VERSION))
 			return;
 	if (!s->n_toolkits && !fact_yes(&s->parts.toolkit)) {
 		undecided(j, q, "nvcc --version");
@@ -229,8 +247,10 @@ static void require_host(struct judge *j, const struct requirement *q)
 	    (v == &h->os_id && fact_known(&h->os_version) &&
 	     holds(q, arena_printf(j->a, "%s%s", v->value, h->os_version.value), COMPARE_TEXT)))
 		return;
-	finding_remedy(j, unmet(j, q, glibc ? FINDING_GLIBC_TOO_OLD : FINDING_CPU_ONLY_PLATFORM, q->text, v), "%s",
-		       _("Use a system, or a container image, that fulfils the requirement."));
+	finding_remedy(
+		j,
+		unmet(j, q, glibc ? FINDING_GLIBC_TOO_OLD : FINDING_CPU_ONLY_PLATFORM, q->text, v),
+		"%s", _("Use a system, or a container image, that fulfils the requirement."));
 }
 
 /* -------- packages */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settles what the rules found: who follows from whom, what the root is, what the verdict is. Adds no fact. */
+/* Settles what the rules found: who follows from whom, what the root is, what the verdict is. Adds
+ * no fact. */
 #include "rule/settle.h"
 
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static void drop_ignored(struct judge *j, const struct judge_options *o)
 	j->n_findings = n;
 }
 
-/* An environment that does not decide cannot block. --error comes after, since the user's word is the last. */
+/* An environment that does not decide cannot block. --error comes after, since the user's word is
+ * the last. */
 static void set_severities(struct judge *j, const struct judge_options *o)
 {
 	const struct python *deciding = look_deciding(j->s);
@@ -56,7 +58,8 @@ static bool is_gpu(const char *subject)
 /* One GPU's trouble does not explain another's, nor one environment's another's. */
 static bool same_place(struct judge *j, const struct finding *cause, const struct finding *effect)
 {
-	bool one_env = look_python_of(j->s, cause->subject) && look_python_of(j->s, effect->subject);
+	bool one_env =
+		look_python_of(j->s, cause->subject) && look_python_of(j->s, effect->subject);
 
 	if (strcmp(cause->subject, effect->subject) == 0)
 		return true;
@@ -91,7 +94,8 @@ static int before(const struct finding *x, const struct finding *y)
 	return lx != ly ? (int)lx - (int)ly : x->order - y->order;
 }
 
-/* The deepest cause: among those that explain f, one that nothing explains; the lowest layer of them. */
+/* The deepest cause: among those that explain f, one that nothing explains; the lowest layer of
+ * them. */
 static const struct finding *cause_of(struct judge *j, const struct finding *f)
 {
 	const struct finding *best = NULL;
@@ -155,7 +159,8 @@ static bool follows(const struct finding *f, const struct finding *root)
 	return f->cause == root->id || finding_explains(root->id, f->id);
 }
 
-/* What neither is the root nor follows from it does not block by itself: it is said, as a warning. */
+/* What neither is the root nor follows from it does not block by itself: it is said, as a warning.
+ */
 static void demote_others(struct judge *j, const struct finding *root)
 {
 	size_t i;
@@ -201,15 +206,19 @@ static void nothing_judged(struct judge *j)
 	struct finding *f = finding_add(j, FINDING_INSUFFICIENT_EVIDENCE, "cuvet");
 
 	f->severity = SEVERITY_INFO;
-	finding_message(j, f, "%s", _("There is too little to judge: nothing that was found or named can be "
-				      "held against anything else."));
+	finding_message(j, f, "%s",
+			_("There is too little to judge: nothing that was found or named can be "
+			  "held against anything else."));
 	finding_evidence(j, f, "source", fact_value(&s->source, "none"), NULL, "");
 	if (!s->n_gpus)
 		judge_ask(j, "%s", _("the GPU: lspci -nn -d 10de: (or --assume gpu=NAME)"));
 	if (!fact_known(&s->driver.version))
-		judge_ask(j, "%s",
-			  _("the driver: nvidia-smi, or cat /proc/driver/nvidia/version (or --assume driver=VERSION)"));
-	judge_ask(j, "%s", _("the framework: python -m pip list (or --assume torch=VERSION+VARIANT)"));
+		judge_ask(
+			j, "%s",
+			_("the driver: nvidia-smi, or cat /proc/driver/nvidia/version (or "
+			  "--assume driver=VERSION)"));
+	judge_ask(j, "%s",
+		  _("the framework: python -m pip list (or --assume torch=VERSION+VARIANT)"));
 }
 
 static enum verdict decide(struct judge *j)

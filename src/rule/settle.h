@@ -6,9 +6,11 @@
 #include "rule/rule.h"
 
 /*
- * Fills *ret from the finished judge. `judged`: how many rules came to an answer; with none and no finding the
- * verdict is undetermined and the asks say what to give. The steps are those of design.md, in this order:
- * --ignore and --error, environments that are not the active one, consequences, root cause, second causes, verdict.
+ * Fills *ret from the finished judge. `judged`: how many rules came to an answer; with none and no
+ * finding the verdict is undetermined and the asks say what to give. The steps are those of
+ * design.md, in this order:
+ * --ignore and --error, environments that are not the active one, consequences, root cause, second
+ * causes, verdict.
  */
 void settle(struct judge *j, const struct judge_options *opts, int judged, struct results *ret);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about toolkits: they matter to what is compiled here, never to a wheel, so that they warn. */
+/* Rules about toolkits: they matter to what is compiled here, never to a wheel, so that they warn.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -47,20 +48,29 @@ static void run_cuda_home_wrong(struct judge *j)
 		if (!env || !*env->value || look_is_windows(j->s))
 			continue;
 		bad = malformed(env->value);
-		/* A link such as /usr/local/cuda names a toolkit whose own path is another: only what is nowhere is wrong. */
+		/* A link such as /usr/local/cuda names a toolkit whose own path is another: only
+		 * what is nowhere is wrong. */
 		if (!bad && (names_toolkit(j->s, env->value) || j->s->n_toolkits))
 			continue;
 		f = finding_add(j, FINDING_CUDA_HOME_WRONG, names[i]);
 		if (bad)
-			finding_message(j, f, _("%s is \"%s\": it has to be one absolute directory, not a search path."),
-					names[i], env->value);
+			finding_message(
+				j, f,
+				_("%s is \"%s\": it has to be one absolute directory, not a "
+				  "search path."),
+				names[i], env->value);
 		else
-			finding_message(j, f, _("%s is \"%s\", and no toolkit is there."), names[i], env->value);
-		finding_fact(j, f, names[i], env, j->s->n_toolkits ? fact_value(&j->s->toolkits[0].path, "/usr/local/cuda")
-								     : "/usr/local/cuda");
-		r = finding_remedy(j, f, _("Set %s to the toolkit's directory, or unset it."), names[i]);
+			finding_message(j, f, _("%s is \"%s\", and no toolkit is there."), names[i],
+					env->value);
+		finding_fact(j, f, names[i], env,
+			     j->s->n_toolkits
+				     ? fact_value(&j->s->toolkits[0].path, "/usr/local/cuda")
+				     : "/usr/local/cuda");
+		r = finding_remedy(j, f, _("Set %s to the toolkit's directory, or unset it."),
+				   names[i]);
 		if (j->s->n_toolkits && fact_known(&j->s->toolkits[0].path))
-			remedy_command(j, r, "export %s=%s", names[i], shell_word(j->a, j->s->toolkits[0].path.value));
+			remedy_command(j, r, "export %s=%s", names[i],
+				       shell_word(j->a, j->s->toolkits[0].path.value));
 		else
 			remedy_command(j, r, "unset %s", names[i]);
 		r->risk = RISK_SAFE;
@@ -84,22 +94,32 @@ static void toolkit_gpu(struct judge *j, const struct toolkit *t, size_t gpu)
 	too_old = row->nvcc_max_cc > 0 && cc > row->nvcc_max_cc;
 	if (!too_new && !too_old)
 		return;
-	f = finding_add(j, too_new ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
+	f = finding_add(j,
+			too_new ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
 			fact_value(&t->path, "nvcc"));
 	f->severity = SEVERITY_WARNING;
 	if (too_new)
-		finding_message(j, f, _("nvcc of CUDA %s compiles for compute capability %s and later; %s has %s."),
-				t->version.value, cc_text(j->a, row->nvcc_min_cc), gpu_subject(j, gpu), cc_text(j->a, cc));
+		finding_message(
+			j, f,
+			_("nvcc of CUDA %s compiles for compute capability %s and later; %s has "
+			  "%s."),
+			t->version.value, cc_text(j->a, row->nvcc_min_cc), gpu_subject(j, gpu),
+			cc_text(j->a, cc));
 	else
-		finding_message(j, f, _("nvcc of CUDA %s compiles up to compute capability %s; %s has %s."), t->version.value,
-				cc_text(j->a, row->nvcc_max_cc), gpu_subject(j, gpu), cc_text(j->a, cc));
+		finding_message(
+			j, f, _("nvcc of CUDA %s compiles up to compute capability %s; %s has %s."),
+			t->version.value, cc_text(j->a, row->nvcc_max_cc), gpu_subject(j, gpu),
+			cc_text(j->a, cc));
 	finding_fact(j, f, "toolkit.version", &t->version, NULL);
 	finding_fact(j, f, "gpu.compute_capability", &j->s->gpus[gpu].compute_capability,
 		     arena_printf(j->a, too_new ? ">= %s" : "<= %s",
 				  cc_text(j->a, too_new ? row->nvcc_min_cc : row->nvcc_max_cc)));
-	finding_remedy(j, f, too_new ? _("To compile for this GPU, install the last toolkit that knows it (CUDA 12.9 for Maxwell, "
-					 "Pascal and Volta, 11.8 for Kepler) beside this one.")
-				     : _("To compile for this GPU, install a newer toolkit beside this one."));
+	finding_remedy(
+		j, f,
+		too_new ? _("To compile for this GPU, install the last toolkit that knows it "
+			    "(CUDA 12.9 for Maxwell, "
+			    "Pascal and Volta, 11.8 for Kepler) beside this one.")
+			: _("To compile for this GPU, install a newer toolkit beside this one."));
 }
 
 static void run_toolkit_gpu(struct judge *j)
@@ -117,7 +137,8 @@ static void run_toolkit_gpu(struct judge *j)
 
 /* -------- nvcc and torch */
 
-/* The toolkit that a build of an extension would take: CUDA_HOME's, nvcc's on PATH, else the first one. */
+/* The toolkit that a build of an extension would take: CUDA_HOME's, nvcc's on PATH, else the first
+ * one. */
 static const struct toolkit *building_toolkit(const struct snapshot *s)
 {
 	const struct toolkit *first = NULL;
@@ -148,12 +169,20 @@ static void run_toolkit_torch_mismatch(struct judge *j)
 		return;
 	f = finding_add(j, FINDING_TOOLKIT_TORCH_MISMATCH, fact_value(&t->path, "nvcc"));
 	f->severity = SEVERITY_WARNING;
-	finding_message(j, f, _("nvcc is of CUDA %s and this torch of CUDA %s: extensions that are compiled here will be refused."),
-			t->version.value, cuda);
+	finding_message(
+		j, f,
+		_("nvcc is of CUDA %s and this torch of CUDA %s: extensions that are compiled "
+		  "here will be refused."),
+		t->version.value, cuda);
 	finding_fact(j, f, "toolkit.version", &t->version, cuda);
-	finding_fact(j, f, "torch.cuda", fact_known(&p->torch.cuda) ? &p->torch.cuda : &p->torch.version, NULL);
-	finding_remedy(j, f, _("To compile extensions, install the toolkit of CUDA %s and point CUDA_HOME at it; torch itself "
-			       "needs none."), cuda);
+	finding_fact(j, f, "torch.cuda",
+		     fact_known(&p->torch.cuda) ? &p->torch.cuda : &p->torch.version, NULL);
+	finding_remedy(
+		j, f,
+		_("To compile extensions, install the toolkit of CUDA %s and point CUDA_HOME at "
+		  "it; torch itself "
+		  "needs none."),
+		cuda);
 }
 
 const struct rule rule_cuda_home_wrong = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about a build's CUDA and code against driver and GPUs: driver too old, PTX too new, no code for a GPU. */
+/* Rules about a build's CUDA and code against driver and GPUs: driver too old, PTX too new, no code
+ * for a GPU. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -8,7 +9,8 @@
 #include "rule/remedy.h"
 #include "rule/rules.h"
 
-/* Subject of a finding about one GPU and one environment: another environment than the deciding one is named. */
+/* Subject of a finding about one GPU and one environment: another environment than the deciding one
+ * is named. */
 static const char *subject_of(struct judge *j, const struct python *p, size_t gpu)
 {
 	return p == look_deciding(j->s) ? gpu_subject(j, gpu) : look_prefix(p);
@@ -37,21 +39,29 @@ static void too_old_in(struct judge *j, const struct python *p, const struct fac
 		return;
 	}
 	ceiling = look_ceiling(j, &ceiling_fact, &ceiling_inferred);
-	/* cuInit answered and the driver knows this CUDA: nothing that a table says can outweigh that. */
+	/* cuInit answered and the driver knows this CUDA: nothing that a table says can outweigh
+	 * that. */
 	if (!look_driver_below(driver->value, least) ||
 	    (look_cuda_works(j->s) && !ceiling_inferred && version_at_least(ceiling, cuda)))
 		return;
 	f = finding_add(j, FINDING_DRIVER_TOO_OLD, look_prefix(p));
 	if (ceiling)
-		finding_message(j, f, _("Driver %s runs CUDA up to %s; this torch was built for CUDA %s, which needs %s or newer."),
-				driver->value, ceiling, cuda, least);
+		finding_message(
+			j, f,
+			_("Driver %s runs CUDA up to %s; this torch was built for CUDA %s, which "
+			  "needs %s or newer."),
+			driver->value, ceiling, cuda, least);
 	else
-		finding_message(j, f, _("Driver %s is too old: this torch was built for CUDA %s, which needs %s or newer."),
-				driver->value, cuda, least);
+		finding_message(
+			j, f,
+			_("Driver %s is too old: this torch was built for CUDA %s, which needs %s "
+			  "or newer."),
+			driver->value, cuda, least);
 	finding_fact(j, f, "driver.version", driver, arena_printf(j->a, ">= %s", least));
 	if (ceiling)
 		finding_fact(j, f, "driver.cuda_ceiling", &ceiling_fact, NULL);
-	finding_fact(j, f, "torch.cuda", fact_known(&p->torch.cuda) ? &p->torch.cuda : &p->torch.version, NULL);
+	finding_fact(j, f, "torch.cuda",
+		     fact_known(&p->torch.cuda) ? &p->torch.cuda : &p->torch.version, NULL);
 	if (inferred)
 		finding_inferred(f);
 	branch = remedy_branch(j, cuda);
@@ -71,7 +81,8 @@ static void run_driver_too_old(struct judge *j)
 		judge_skip(j, "driver.version", "%s", _("the driver's version is not known"));
 		return;
 	}
-	/* With a compat libcuda in front, that library is the driver's CUDA; its own rule judges it. */
+	/* With a compat libcuda in front, that library is the driver's CUDA; its own rule judges
+	 * it. */
 	if (look_compat_libcuda(j->s))
 		return;
 	for (i = 0; i < j->s->n_pythons; i++)
@@ -94,7 +105,8 @@ static const char *list_text(struct judge *j, const struct look_archs *archs)
 	return b.s;
 }
 
-/* Lowest and highest capability that the list names; false when it holds nothing that can be read. */
+/* Lowest and highest capability that the list names; false when it holds nothing that can be read.
+ */
 static bool list_range(const struct look_archs *archs, int *ret_low, int *ret_high)
 {
 	struct arch t;
@@ -118,13 +130,15 @@ static void arch_evidence(struct judge *j, struct finding *f, const struct pytho
 	int cc = look_cc(&j->s->gpus[gpu]);
 
 	finding_fact(j, f, "gpu.compute_capability", &j->s->gpus[gpu].compute_capability, NULL);
-	finding_evidence(j, f, "torch.arch_list", list_text(j, archs), arena_printf(j->a, "sm_%d", cc), archs->source);
+	finding_evidence(j, f, "torch.arch_list", list_text(j, archs),
+			 arena_printf(j->a, "sm_%d", cc), archs->source);
 	finding_fact(j, f, "torch.version", &p->torch.version, NULL);
 	if (archs->from_table)
 		finding_inferred(f);
 }
 
-static void no_code(struct judge *j, const struct python *p, size_t gpu, const struct look_archs *archs)
+static void no_code(struct judge *j, const struct python *p, size_t gpu,
+		    const struct look_archs *archs)
 {
 	const struct gpu *g = &j->s->gpus[gpu];
 	int low, high, cc = look_cc(g);
@@ -135,21 +149,31 @@ static void no_code(struct judge *j, const struct python *p, size_t gpu, const s
 		return;
 	}
 	/* A gap in the middle of the list is a chip that came after the ones below it. */
-	f = finding_add(j, cc < low ? FINDING_GPU_TOO_OLD_FOR_BUILD : FINDING_GPU_TOO_NEW_FOR_BUILD, subject_of(j, p, gpu));
+	f = finding_add(j, cc < low ? FINDING_GPU_TOO_OLD_FOR_BUILD : FINDING_GPU_TOO_NEW_FOR_BUILD,
+			subject_of(j, p, gpu));
 	if (cc < low)
-		finding_message(j, f, _("%s has compute capability %s; torch %s holds code from %s up."), name_of(j, gpu),
-				cc_text(j->a, cc), p->torch.version.value, cc_text(j->a, low));
+		finding_message(j, f,
+				_("%s has compute capability %s; torch %s holds code from %s up."),
+				name_of(j, gpu), cc_text(j->a, cc), p->torch.version.value,
+				cc_text(j->a, low));
 	else if (cc > high)
-		finding_message(j, f, _("%s has compute capability %s; torch %s holds code up to %s and no PTX that fits."),
-				name_of(j, gpu), cc_text(j->a, cc), p->torch.version.value, cc_text(j->a, high));
+		finding_message(
+			j, f,
+			_("%s has compute capability %s; torch %s holds code up to %s and no PTX "
+			  "that fits."),
+			name_of(j, gpu), cc_text(j->a, cc), p->torch.version.value,
+			cc_text(j->a, high));
 	else
-		finding_message(j, f, _("%s has compute capability %s; torch %s holds no code that runs on it."),
-				name_of(j, gpu), cc_text(j->a, cc), p->torch.version.value);
+		finding_message(
+			j, f,
+			_("%s has compute capability %s; torch %s holds no code that runs on it."),
+			name_of(j, gpu), cc_text(j->a, cc), p->torch.version.value);
 	arch_evidence(j, f, p, gpu, archs);
 	remedy_torch(j, f, p);
 }
 
-static void only_ptx(struct judge *j, const struct python *p, size_t gpu, const struct look_archs *archs, const char *entry)
+static void only_ptx(struct judge *j, const struct python *p, size_t gpu,
+		     const struct look_archs *archs, const char *entry)
 {
 	const char *cuda = look_torch_cuda(j, &p->torch), *ceiling, *branch;
 	struct fact ceiling_fact = { 0 };
@@ -158,14 +182,18 @@ static void only_ptx(struct judge *j, const struct python *p, size_t gpu, const 
 
 	ceiling = look_ceiling(j, &ceiling_fact, &inferred);
 	if (!cuda || !ceiling) {
-		judge_skip(j, "driver.cuda_ceiling", "%s", _("the driver's newest CUDA, or the build's, is not known"));
+		judge_skip(j, "driver.cuda_ceiling", "%s",
+			   _("the driver's newest CUDA, or the build's, is not known"));
 		return;
 	}
 	if (version_at_least(ceiling, cuda))
 		return;
 	f = finding_add(j, FINDING_PTX_NEWER_THAN_DRIVER, subject_of(j, p, gpu));
-	finding_message(j, f, _("torch %s has only PTX (%s) of CUDA %s for this GPU, and the driver compiles PTX up to CUDA %s."),
-			p->torch.version.value, entry ? entry : "PTX", cuda, ceiling);
+	finding_message(
+		j, f,
+		_("torch %s has only PTX (%s) of CUDA %s for this GPU, and the driver compiles "
+		  "PTX up to CUDA %s."),
+		p->torch.version.value, entry ? entry : "PTX", cuda, ceiling);
 	finding_fact(j, f, "driver.cuda_ceiling", &ceiling_fact, arena_printf(j->a, ">= %s", cuda));
 	arch_evidence(j, f, p, gpu, archs);
 	if (inferred)
@@ -185,8 +213,11 @@ static void code_in(struct judge *j, const struct python *p)
 	if (!look_torch_cuda(j, &p->torch) || look_unpublished(j, p))
 		return;
 	if (!look_torch_archs(j, &p->torch, &archs)) {
-		judge_skip(j, "torch.arch_list", _("neither the binary nor the matrix says for which GPUs torch %s was built"),
-			   p->torch.version.value);
+		judge_skip(
+			j, "torch.arch_list",
+			_("neither the binary nor the matrix says for which GPUs torch %s was "
+			  "built"),
+			p->torch.version.value);
 		return;
 	}
 	for (i = 0; i < j->s->n_gpus; i++) {
@@ -195,7 +226,8 @@ static void code_in(struct judge *j, const struct python *p)
 		if (!look_gpu_used(j->s, i))
 			continue;
 		if (cc < 0) {
-			judge_skip(j, "gpu.compute_capability", _("not known for %s"), gpu_subject(j, i));
+			judge_skip(j, "gpu.compute_capability", _("not known for %s"),
+				   gpu_subject(j, i));
 			continue;
 		}
 		switch (compat_arch_fit(archs.list, archs.n, cc, &entry)) {

@@ -21,18 +21,26 @@
 #define NODES                                                                                      \
 	"'nodes':[{'name':'nvidia0','mode':'0666'},{'name':'nvidiactl','mode':'0666'},"            \
 	"{'name':'nvidia-uvm','mode':'0666'}]"
-#define RTX4090                                                                                    \
-	"'gpus':[{'pci_id':'10de:2684','name':'NVIDIA GeForce RTX 4090','compute_capability':'8.9',"\
-	"'address':'0000:01:00.0','kernel_driver':'nvidia','power_state':'D0','config':'ok',"       \
+#define RTX4090 \
+	"'gpus':[{'pci_id':'10de:2684','name':'NVIDIA GeForce RTX 4090'," \
+	"'compute_capability':'8.9'," \
+	"'address':'0000:01:00.0','kernel_driver':'nvidia','power_state':'D0'," \
+	"'config':'ok'," \
 	"'bars':'ok','nvml_index':'0','uuid':'GPU-aaaaaaaa','compute_mode':'Default'}]"
 
 const char HOST[] =
-	"{'source':'root'," ALL_PARTS ",'host':{'system':'linux','kernel':'6.8.0-45-generic','arch':'x86_64',"
-	"'os_id':'ubuntu','os_version':'22.04','os_like':'debian','libc':'glibc','glibc':'2.35','euid':'1000',"
-	"'gids':['1000','44']},'container':{'kind':'none'}," RTX4090 ",'driver':{'version':'550.90.07',"
-	"'flavor':'proprietary','module_loaded':'yes','uvm_loaded':'yes','nouveau_loaded':'no','installed':'yes',"
-	"'modules':[{'name':'nvidia','version':'550.90.07','loaded':'yes','path':'/lib/modules/6.8.0-45-generic/nvidia.ko',"
-	"'kernel':'6.8.0-45-generic','flavor':'proprietary'},{'name':'nvidia_uvm','version':'550.90.07','loaded':'yes',"
+	"{'source':'root'," ALL_PARTS
+	",'host':{'system':'linux','kernel':'6.8.0-45-generic','arch':'x86_64',"
+	"'os_id':'ubuntu','os_version':'22.04','os_like':'debian','libc':'glibc','glibc':'2.35',"
+	"'euid':'1000',"
+	"'gids':['1000','44']},'container':{'kind':'none'}," RTX4090
+	",'driver':{'version':'550.90.07',"
+	"'flavor':'proprietary','module_loaded':'yes','uvm_loaded':'yes','nouveau_loaded':'no',"
+	"'installed':'yes',"
+	"'modules':[{'name':'nvidia','version':'550.90.07','loaded':'yes',"
+	"'path':'/lib/modules/6.8.0-45-generic/nvidia.ko',"
+	"'kernel':'6.8.0-45-generic','flavor':'proprietary'},{'name':'nvidia_uvm',"
+	"'version':'550.90.07','loaded':'yes',"
 	"'path':'/lib/modules/6.8.0-45-generic/nvidia-uvm.ko','kernel':'6.8.0-45-generic'}],"
 	"'libcuda':{'path':'/usr/lib/x86_64-linux-gnu/libcuda.so.1','version':'550.90.07'},"
 	"'libnvml':{'path':'/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1','version':'550.90.07'},"
@@ -40,30 +48,44 @@ const char HOST[] =
 
 const char TORCH[] =
 	"{'pythons':[{'prefix':'/home/ana/v','kind':'venv','version':'3.10.12','active':'yes',"
-	"'interpreter':'/home/ana/v/bin/python','torch':{'version':'2.5.1+cu124','variant':'cu124','cuda':'12.4',"
-	"'origin':'pip','has_cuda_library':'yes','min_glibc':'2.17','arch_list':['sm_50','sm_60','sm_70','sm_75',"
-	"'sm_80','sm_86','sm_90'],'torchvision':'0.20.1'},'packages':[{'name':'torch','version':'2.5.1+cu124'}]}]}";
+	"'interpreter':'/home/ana/v/bin/python','torch':{'version':'2.5.1+cu124',"
+	"'variant':'cu124','cuda':'12.4',"
+	"'origin':'pip','has_cuda_library':'yes','min_glibc':'2.17','arch_list':['sm_50','sm_60',"
+	"'sm_70','sm_75',"
+	"'sm_80','sm_86','sm_90'],'torchvision':'0.20.1'},'packages':[{'name':'torch',"
+	"'version':'2.5.1+cu124'}]}]}";
 
 const char CONTAINER[] =
-	"{'source':'root'," ALL_PARTS ",'host':{'system':'linux','kernel':'6.8.0-45-generic','arch':'x86_64',"
-	"'os_id':'ubuntu','os_version':'22.04','libc':'glibc','glibc':'2.35','euid':'0'},'container':{'kind':'docker'},"
-	RTX4090 ",'driver':{'version':'550.90.07','module_loaded':'yes',"
+	"{'source':'root'," ALL_PARTS
+	",'host':{'system':'linux','kernel':'6.8.0-45-generic','arch':'x86_64',"
+	"'os_id':'ubuntu','os_version':'22.04','libc':'glibc','glibc':'2.35','euid':'0'},"
+	"'container':{'kind':'docker'}," RTX4090
+	",'driver':{'version':'550.90.07','module_loaded':'yes',"
 	"'libcuda':{'path':'/usr/lib/x86_64-linux-gnu/libcuda.so.1','version':'550.90.07'},"
 	"'libnvml':{'path':'/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1','version':'550.90.07'},"
-	"'cuda_init':'0','cuda_ceiling':'12.4','nvml_init':'0'},'environment':[{'name':'NVIDIA_VISIBLE_DEVICES',"
-	"'value':'all'},{'name':'NVIDIA_DRIVER_CAPABILITIES','value':'compute,utility'}]," NODES "}";
+	"'cuda_init':'0','cuda_ceiling':'12.4','nvml_init':'0'},"
+	"'environment':[{'name':'NVIDIA_VISIBLE_DEVICES',"
+	"'value':'all'},{'name':'NVIDIA_DRIVER_CAPABILITIES','value':'compute,utility'}]," NODES
+	"}";
 
 const char WSL[] =
-	"{'source':'root'," ALL_PARTS ",'host':{'system':'wsl2','kernel':'5.15.153.1-microsoft-standard-WSL2',"
-	"'arch':'x86_64','os_id':'ubuntu','os_version':'22.04','libc':'glibc','glibc':'2.35','euid':'1000'},"
-	"'container':{'kind':'none'},'gpus':[{'name':'NVIDIA GeForce RTX 4070','compute_capability':'8.9',"
-	"'nvml_index':'0'}],'driver':{'windows_driver':'560.94','module_loaded':'no','installed':'no',"
-	"'libcuda':{'path':'/usr/lib/wsl/lib/libcuda.so.1'},'cuda_init':'0','cuda_ceiling':'12.6','nvml_init':'0'},"
+	"{'source':'root'," ALL_PARTS
+	",'host':{'system':'wsl2','kernel':'5.15.153.1-microsoft-standard-WSL2',"
+	"'arch':'x86_64','os_id':'ubuntu','os_version':'22.04','libc':'glibc','glibc':'2.35',"
+	"'euid':'1000'},"
+	"'container':{'kind':'none'},'gpus':[{'name':'NVIDIA GeForce RTX 4070',"
+	"'compute_capability':'8.9',"
+	"'nvml_index':'0'}],'driver':{'windows_driver':'560.94','module_loaded':'no',"
+	"'installed':'no',"
+	"'libcuda':{'path':'/usr/lib/wsl/lib/libcuda.so.1'},'cuda_init':'0','cuda_ceiling':'12.6',"
+	"'nvml_init':'0'},"
 	"'nodes':[{'name':'dxg','mode':'0666'}]}";
 
 const char IMAGE[] =
-	"{'source':'image','parts':{'host':'yes','userlib':'yes','container':'yes','toolkit':'yes','python':'yes'},"
-	"'host':{'system':'linux','arch':'x86_64','os_id':'ubuntu','os_version':'22.04','libc':'glibc','glibc':'2.35'},"
+	"{'source':'image','parts':{'host':'yes','userlib':'yes','container':'yes',"
+	"'toolkit':'yes','python':'yes'},"
+	"'host':{'system':'linux','arch':'x86_64','os_id':'ubuntu','os_version':'22.04',"
+	"'libc':'glibc','glibc':'2.35'},"
 	"'container':{'kind':'image'},'driver':{'libcuda':{'path':{'state':'absent'}},"
 	"'libnvml':{'path':{'state':'absent'}}}}";
 
@@ -81,7 +103,8 @@ static void put_over(struct jsonw *w, const struct json *base, const struct json
 	case JSON_OBJECT:
 		jsonw_object(w);
 		for (m = json_first(base); m; m = json_next(m)) {
-			const struct json *o = over && over != base ? json_get(over, json_key(m)) : NULL;
+			const struct json *o =
+				over && over != base ? json_get(over, json_key(m)) : NULL;
 
 			if (o && json_type(o) == JSON_NULL)
 				continue;
@@ -144,7 +167,8 @@ void world_judge(struct world *w, const char *const *json, size_t n, const struc
 		if (json_parse(w->a, view_of(b.s), "merged", &machine, &err) != 0)
 			fail_msg("%s", err.msg);
 	}
-	if (snapshot_load(w->a, machine, "test", &w->s, &err) != 0 || compat_open(w->a, NULL, &w->c, &err) != 0)
+	if (snapshot_load(w->a, machine, "test", &w->s, &err) != 0 ||
+	    compat_open(w->a, NULL, &w->c, &err) != 0)
 		fail_msg("%s", err.msg);
 	judge_run(w->a, &w->s, w->c, o, &w->r);
 	assert_null(compat_error(w->c));
@@ -181,7 +205,8 @@ static void check_form(const struct world *w, const char *what)
 				fail_msg("%s: %s has half an evidence", what, name);
 		if (f->severity == SEVERITY_ERROR && !f->n_remedies)
 			fail_msg("%s: %s has no remedy", what, name);
-		if (f->severity == SEVERITY_ERROR && !f->has_cause && w->r.root && f != w->r.root && f->id != w->r.root->id)
+		if (f->severity == SEVERITY_ERROR && !f->has_cause && w->r.root && f != w->r.root &&
+		    f->id != w->r.root->id)
 			fail_msg("%s: %s is a second cause", what, name);
 	}
 	if (w->r.verdict == VERDICT_UNDETERMINED && !w->r.n_asks)
@@ -202,7 +227,8 @@ void world_cases(const struct world_case *cases, size_t n)
 		if (c->shows && !world_find(&w, c->shows))
 			fail_msg("%s: %s did not fire", c->what, c->shows);
 		if (c->hides && world_find(&w, c->hides))
-			fail_msg("%s: %s fired: %s", c->what, c->hides, world_find(&w, c->hides)->message);
+			fail_msg("%s: %s fired: %s", c->what, c->hides,
+				 world_find(&w, c->hides)->message);
 		root = w.r.root ? finding_info(w.r.root->id)->name : "";
 		if (c->root && strcmp(c->root, root) != 0)
 			fail_msg("%s: root cause is \"%s\", not \"%s\"", c->what, root, c->root);

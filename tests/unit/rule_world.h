@@ -15,8 +15,9 @@ struct world {
 };
 
 /*
- * Judges the machine. `json` is the object of a snapshot with ' for ", members of several objects being laid over each
- * other from left to right; a member set to null takes the earlier one away. Fails the test on malformed JSON.
+ * Judges the machine. `json` is the object of a snapshot with ' for ", members of several objects
+ * being laid over each other from left to right; a member set to null takes the earlier one away.
+ * Fails the test on malformed JSON.
  */
 void world_judge(struct world *w, const char *const *json, size_t n, const struct judge_options *o);
 void world_free(struct world *w);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The catalogue and how findings are settled: root cause, consequences, second causes, environments, verdict. */
+/* The catalogue and how findings are settled: root cause, consequences, second causes,
+ * environments, verdict. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,8 @@ static void catalogue_is_whole(void **state)
 	for (i = 0; i < FINDING_COUNT; i++) {
 		const struct finding_info *info = finding_info((enum finding_id)i);
 
-		assert_true(info->name && *info->name && info->code && *info->code && info->title && *info->title);
+		assert_true(info->name && *info->name && info->code && *info->code && info->title &&
+			    *info->title);
 		assert_true(finding_lookup(info->name, &found) && found == (enum finding_id)i);
 		assert_true(finding_lookup(info->code, &found) && found == (enum finding_id)i);
 		for (k = i + 1; k < FINDING_COUNT; k++) {
@@ -49,7 +51,8 @@ static void causes_close_and_never_turn(void **state)
 		for (k = 0; k < FINDING_COUNT; k++)
 			if (finding_explains((enum finding_id)i, (enum finding_id)k) &&
 			    finding_explains((enum finding_id)k, (enum finding_id)i))
-				fail_msg("%s and %s explain each other", finding_info((enum finding_id)i)->name,
+				fail_msg("%s and %s explain each other",
+					 finding_info((enum finding_id)i)->name,
 					 finding_info((enum finding_id)k)->name);
 }
 
@@ -61,7 +64,8 @@ static void every_rule_is_named(void **state)
 	(void)state;
 	for (i = 0; rules[i]; i++) {
 		assert_non_null(rules[i]->run);
-		if (strcmp(rules[i]->name, "require") != 0 && !finding_lookup(rules[i]->name, &found))
+		if (strcmp(rules[i]->name, "require") != 0 &&
+		    !finding_lookup(rules[i]->name, &found))
 			fail_msg("rule %s is named after no finding", rules[i]->name);
 	}
 	assert_true(i > 40);
@@ -271,7 +275,8 @@ static const struct skip *skipped(const struct world *w, const char *rule)
 static void what_was_not_asked_is_skipped(void **state)
 {
 	const char *const image[] = { IMAGE, TORCH };
-	const char *const denied[] = { HOST, TORCH, "{'parts':{'kernel':{'state':'denied','why':'EACCES'}}}" };
+	const char *const denied[] = { HOST, TORCH,
+				       "{'parts':{'kernel':{'state':'denied','why':'EACCES'}}}" };
 	struct world w;
 
 	(void)state;
@@ -294,9 +299,12 @@ static void what_was_not_asked_is_skipped(void **state)
 
 static void assumptions_show(void **state)
 {
-	const char *const layers[] = { DECLARED, "{'gpus':[{'name':{'v':'GeForce RTX 5070 Ti','s':'assumed'},"
-						 "'pci_id':{'v':'10de:2c05','s':'assumed'}}],'driver':{'version':{'v':'550.120',"
-						 "'s':'assumed'}}}" };
+	const char *const layers[] = {
+		DECLARED,
+		"{'gpus':[{'name':{'v':'GeForce RTX 5070 Ti','s':'assumed'},"
+		"'pci_id':{'v':'10de:2c05','s':'assumed'}}],'driver':{'version':{'v':'550.120',"
+		"'s':'assumed'}}}"
+	};
 	struct world w;
 
 	(void)state;
