@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is this a container, and whose?  The most telling mark wins; a plain chroot or a live medium is none. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "probe/probe.h"
+
+enum { MOUNTINFO_MAX = 4 << 20, CGROUP_MAX = 64 << 10 };
+
+struct verdict {
+	struct probe_ctx *p;
+	struct container *c;
+};
+
+static bool settle(const struct verdict *v, const char *kind, const char *marker, const char *source)
+{
+	fact_set(&v->c->kind, kind, source);
+	fact_set(&v->c->marker, marker, source);
+	return true;
+}
+
+/* Files that an engine puts into the container. */
+static bool by_file(const struct verdict *v)
+{
+	static const struct {
+		const char *path, *kind;
+	} rows[] = {
+		{ .path = "/.singularity.d", .kind = "singularity" },
+		{ .path = "/var/run/secrets/kubernetes.io", .kind = "kubernetes" },
+		{ .path = "/run/secrets/kubernetes.io", .kind = "kubernetes" },
+		{ .path = "/run/.containerenv", .kind = "podman" },
+		{ .path = "/.dockerenv", .kind = "docker" },
+		{ .path = "/dev/lxd/sock", .kind = "lxc" },
+		{ .path = "/dev/.lxc-boot-id", .kind = "lxc" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		if (sysroot_exists(v->p->root, rows[i].path))
+			return settle(v, rows[i].kind, rows[i].path, rows[i].path);
+	return false;
+}
+
+static bool by_variable(const struct verdict *v, const char *name, const char *kind)
+{
+	const struct fact *f = snapshot_env_fact(v->p->s, name);
+
+	if (!f || !fact_known(f) || !f->value[0])
+		return false;
+	return settle(v, kind, arena_printf(v->p->a, "%s=%s", name, f->value), f->source);
+}
+
+/* container=... is what systemd's container interface asks engines to set. */
+static bool by_container_variable(const struct verdict *v)
+{
+	static const struct {
+		const char *value, *kind;
+	} rows[] = {
+		{ .value = "podman", .kind = "podman" },   { .value = "oci", .kind = "podman" },
+		{ .value = "docker", .kind = "docker" },   { .value = "lxc", .kind = "lxc" },
+		{ .value = "lxc-libvirt", .kind = "lxc" }, { .value = "systemd-nspawn", .kind = "lxc" },
+	};
+	const char *value = snapshot_env(v->p->s, "container");
+	size_t i;
+
+	for (i = 0; value && i < ARRAY_LEN(rows); i++)
+		if (strcmp(value, rows[i].value) == 0)
+			return by_variable(v, "container", rows[i].kind);
+	return false;
+}
+
+/* Where the process stands in the cgroup tree. With cgroup v2 and a namespace of its own it is just "/". */
+static bool by_cgroup(const struct verdict *v, const char *path)
+{
+	static const struct {
+		const char *word, *kind;
+	} rows[] = {
+		{ .word = "/kubepods", .kind = "kubernetes" },	  { .word = "kubepods.slice", .kind = "kubernetes" },
+		{ .word = "/libpod-", .kind = "podman" },	  { .word = "/libpod_parent", .kind = "podman" },
+		{ .word = "/docker/", .kind = "docker" },	  { .word = "/docker-", .kind = "docker" },
+		{ .word = "/lxc/", .kind = "lxc" },		  { .word = "/lxc.payload", .kind = "lxc" },
+		{ .word = "/machine.slice/libpod", .kind = "podman" }, { .word = "/containerd/", .kind = "docker" },
+		{ .word = "/ecs/", .kind = "docker" },
+	};
+	struct view text;
+	size_t i;
+
+	if (sysroot_read(v->p->root, v->p->a, path, CGROUP_MAX, &text, NULL) < 0)
+		return false;
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		if (view_find(text, rows[i].word) >= 0)
+			return settle(v, rows[i].kind, rows[i].word, path);
+	return false;
+}
+
+/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": fields of one line (proc_pid_mountinfo(5)). */
+struct mount {
+	struct view point, type, options;
+};
+
+static bool mount_line(struct view line, struct mount *ret)
+{
+	struct view word = { 0 };
+	int i;
+
+	for (i = 0; i < 5; i++)
+		if (!view_word(&line, &word))
+			return false;
+	ret->point = word;
+	do {
+		if (!view_word(&line, &word))
+			return false;
+	} while (!view_is(word, "-"));
+	return view_word(&line, &ret->type) && view_word(&line, &word) && view_word(&line, &ret->options);
+}
+
+/* size=65536k */
+static void shm_size(struct probe_ctx *p, struct view options, const char *source)
+{
+	struct view option;
+	uint64_t n, unit = 1;
+
+	while (options.n) {
+		option = view_cut(options, ',', &options);
+		if (!view_starts(option, "size="))
+			continue;
+		option = view_skip(option, 5);
+		if (view_ends(option, "k"))
+			unit = 1 << 10;
+		else if (view_ends(option, "m"))
+			unit = 1 << 20;
+		else if (view_ends(option, "g"))
+			unit = 1 << 30;
+		option.n -= unit > 1;
+		if (view_u64(option, 10, &n) && n < INT64_MAX / unit)
+			fact_int(p->a, &p->s->host.shm_bytes, (int64_t)(n * unit), source);
+		return;
+	}
+}
+
+/* An overlay as root is a container's when it lies where an engine keeps its layers. */
+static bool by_mounts(const struct verdict *v)
+{
+	static const char path[] = "/proc/self/mountinfo";
+	static const struct {
+		const char *word, *kind;
+	} rows[] = {
+		{ .word = "/containers/storage/", .kind = "podman" },
+		{ .word = "/docker/", .kind = "docker" },
+		{ .word = "/containerd", .kind = "docker" },
+		{ .word = "/kubelet/", .kind = "kubernetes" },
+		{ .word = "/singularity/", .kind = "singularity" },
+		{ .word = "/apptainer/", .kind = "singularity" },
+	};
+	struct view text, line;
+	struct mount m;
+	bool found = false;
+	size_t i;
+
+	if (sysroot_read(v->p->root, v->p->a, path, MOUNTINFO_MAX, &text, NULL) < 0)
+		return false;
+	while (view_line(&text, &line)) {
+		if (!mount_line(line, &m))
+			continue;
+		if (view_is(m.point, "/dev/shm") && v->p->s->host.shm_bytes.state == FACT_NOT_ASKED)
+			shm_size(v->p, m.options, path);
+		for (i = 0; !found && view_is(m.point, "/") && i < ARRAY_LEN(rows); i++)
+			if (view_find(m.options, rows[i].word) >= 0)
+				found = settle(v, rows[i].kind, "overlay", path);
+	}
+	return found;
+}
+
+static void run(struct probe_ctx *p)
+{
+	struct verdict v = { .p = p, .c = &p->s->container };
+	bool found, overlay;
+
+	if (!probe_is_running(p)) {
+		settle(&v, "image", p->root->dir, p->root->dir);
+		return;
+	}
+	overlay = by_mounts(&v);
+	/* Kubernetes starts containers through engines that leave their own marks: it is asked before those. */
+	found = by_variable(&v, "SINGULARITY_NAME", "singularity") ||
+		by_variable(&v, "APPTAINER_NAME", "singularity") ||
+		by_variable(&v, "KUBERNETES_SERVICE_HOST", "kubernetes") || by_file(&v) ||
+		by_container_variable(&v) || by_cgroup(&v, "/proc/self/cgroup") ||
+		by_cgroup(&v, "/proc/1/cgroup") || overlay;
+	if (!found) {
+		fact_set(&v.c->kind, "none", "/proc/self/cgroup, /proc/self/mountinfo");
+		fact_absent(&v.c->marker, p->root->dir);
+	}
+}
+
+const struct probe probe_container = { .name = "container", .run = run };
