@@ -113,6 +113,9 @@ GEN_DOCS := $(wildcard scripts/gen-cli-docs.sh)
 # data/compat/schema holds the schemas, which only the tests read.
 TABLES := $(filter-out data/compat/schema/%,$(sort $(wildcard data/compat/*.json \
 	data/compat/*/*.json)))
+# What is embedded beside the tables: their schemas, for `show --check` and for data that is to be
+# installed, and the public key that such data has to be signed with.
+BESIDE := $(sort $(wildcard data/compat/schema/*.json data/keys/*.pub))
 OBJECTS := $(SOURCES:src/%.c=%.o) gen/compat_data.o gen/compat_table.o
 
 all: build/cuvet docs
@@ -125,6 +128,8 @@ all: build/cuvet docs
 #   build/gen/compat_table.c   the rows
 #   build/gen/compat_data.S    the bytes by .incbin, one pair of symbols a file: embedded_<n>_start
 #                              and embedded_<n>_end; a zero byte that is not counted follows each
+# Schemas and keys become rows of embedded_file[] in the same way ("schema/gpu.schema",
+# "data/keys/cuvet-data.pub").
 # Only make, sh, sed and awk take part. A new or removed file changes build/gen/tables.list and
 # with it all three; changed contents only assemble anew.
 
@@ -132,7 +137,7 @@ GEN_HEADERS := build/gen/compat_data.h
 
 build/gen/tables.list: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' $(TABLES) | sed -e '/^$$/d' >$@.new
+	@printf '%s\n' $(TABLES) $(BESIDE) | sed -e '/^$$/d' >$@.new
 	@cmp -s $@.new $@ && rm -f $@.new || mv -f $@.new $@
 
 build/gen/compat_data.h: Makefile
@@ -147,7 +152,10 @@ build/gen/compat_data.h: Makefile
 		'	const unsigned char *end;' '};' '' \
 		'/* Sorted by name (strcmp order); embedded_table_count rows. */' \
 		'extern const struct embedded_table embedded_table[];' \
-		'extern const size_t embedded_table_count;' '' '#endif' >$@
+		'extern const size_t embedded_table_count;' \
+		'/* Schemas and public keys, likewise. */' \
+		'extern const struct embedded_table embedded_file[];' \
+		'extern const size_t embedded_file_count;' '' '#endif' >$@
 
 build/gen/compat_table.c: build/gen/tables.list Makefile
 	$(QUIET) GEN $@
@@ -156,11 +164,17 @@ build/gen/compat_table.c: build/gen/tables.list Makefile
 			print "#include \"compat_data.h\"\n" } \
 		{ name[++n] = $$0; id = $$0; gsub(/[^A-Za-z0-9]/, "_", id); sym[n] = "embedded_" id; \
 			print "extern const unsigned char " sym[n] "_start[], " sym[n] "_end[];" } \
-		END { print "\nconst struct embedded_table embedded_table[] = {"; \
-			for (i = 1; i <= n; i++) \
+		function rows(array, beside,   i, k) { \
+			print "\nconst struct embedded_table " array "[] = {"; \
+			for (i = 1; i <= n; i++) { \
+				if ((name[i] ~ /^(schema|data\/keys)\//) != beside) \
+					continue; \
+				k++; \
 				printf "\t{ .name = \"%s\", .start = %s_start, .end = %s_end },\n", \
 					name[i], sym[i], sym[i]; \
-			print "};\nconst size_t embedded_table_count = " (n + 0) ";" }' >$@
+			} \
+			print "};\nconst size_t " array "_count = " (k + 0) ";" } \
+		END { rows("embedded_table", 0); rows("embedded_file", 1) }' >$@
 
 build/gen/compat_data.S: build/gen/tables.list Makefile
 	$(QUIET) GEN $@
@@ -198,7 +212,7 @@ $(2)/obj/gen/%.o: build/gen/%.c $(2)/.cflags | $(GEN_HEADERS)
 	@mkdir -p $$(@D)
 	$$(QUIET) CC $$@
 	$$(Q)$$(CC) $$(CFLAGS_$(1)) -MMD -MP -c $$< -o $$@
-$(2)/obj/gen/compat_data.o: build/gen/compat_data.S $(TABLES) $(2)/.cflags
+$(2)/obj/gen/compat_data.o: build/gen/compat_data.S $(TABLES) $(BESIDE) $(2)/.cflags
 	@mkdir -p $$(@D)
 	$$(QUIET) AS $$@
 	$$(Q)$$(CC) -c $$< -o $$@
