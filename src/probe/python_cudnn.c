@@ -10,6 +10,7 @@
 #include "model/version.h"
 #include "probe/python.h"
 #include "sys/elf.h"
+#include "sys/ldso.h"
 
 enum { SHADOWED_MAX = 16 };
 
@@ -21,6 +22,8 @@ struct hunt {
 	bool wide;
 	const char **shadowed;
 	size_t n_shadowed;
+	struct ldso_hit *hits; /* of the loader's search without RPATH */
+	size_t n_hits;
 };
 
 static bool read_elf(struct probe_ctx *p, const char *path, struct elf *ret)
@@ -111,23 +114,24 @@ static void try_rpaths(struct hunt *h, const struct py_env *e, const struct elf 
 				 "DT_RPATH of the loading library");
 }
 
-static void try_defaults(struct hunt *h, const struct python *out)
+/* What the loader's own search gives, and only the part of it that is asked for here. */
+static void try_loader(struct hunt *h, bool variable)
 {
-	static const char *const dirs[] = {
-		"/usr/lib/x86_64-linux-gnu",
-		"/lib/x86_64-linux-gnu",
-		"/usr/lib/aarch64-linux-gnu",
-		"/usr/lib64",
-		"/lib64",
-		"/usr/lib",
-		"/lib",
-		"/usr/local/cuda/lib64",
-		"/usr/local/lib",
-	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(dirs); i++)
-		try_dir(h, dirs[i], "default");
+	for (i = 0; i < h->n_hits; i++) {
+		bool named = strcmp(h->hits[i].via, "LD_LIBRARY_PATH") == 0;
+
+		if (!h->hits[i].broken && named == variable)
+			try_dir(h, path_dir(h->p->a, h->hits[i].path), h->hits[i].via);
+	}
+}
+
+/* torch looks into the package directories itself when the loader finds nothing. */
+static void try_preload(struct hunt *h, const struct python *out)
+{
+	size_t i;
+
 	for (i = 0; i < out->site_dirs.n; i++)
 		try_dir(h, path_join(h->p->a, out->site_dirs.values[i], "nvidia/cudnn/lib"),
 			"preload");
@@ -175,8 +179,8 @@ void py_cudnn(struct probe_ctx *p, const struct py_env *e, struct python *out, c
 					      "libtorch_cuda_cpp.so", "libcaffe2_gpu.so",
 					      "libtorch_python.so" };
 	struct hunt h = { .p = p, .lib = &out->torch.cudnn };
-	const char *paths = snapshot_env(p->s, "LD_LIBRARY_PATH");
 	struct elf asks = { 0 };
+	struct ldso ld;
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(askers) && !h.name; i++)
@@ -190,10 +194,14 @@ void py_cudnn(struct probe_ctx *p, const struct py_env *e, struct python *out, c
 	h.wide = asks.wide;
 	fact_set(&h.lib->name, h.name, path_join(p->a, lib, askers[i - 1]));
 	try_rpaths(&h, e, &asks, lib);
-	try_list(&h, paths, "", "LD_LIBRARY_PATH");
+	ldso_init(&ld, p->root, p->a, elf_machine_name(&asks),
+		  snapshot_env(p->s, "LD_LIBRARY_PATH"));
+	h.n_hits = ldso_search(&ld, h.name, &h.hits);
+	try_loader(&h, true);
 	if (asks.runpath)
 		try_list(&h, asks.runpath, lib, "DT_RUNPATH");
-	try_defaults(&h, out);
+	try_loader(&h, false);
+	try_preload(&h, out);
 	if (!fact_known(&h.lib->path))
 		fact_absent(&h.lib->path, lib);
 	set_version(&h, out);

@@ -21,7 +21,7 @@ enum {
 	NAME_MAX_LEN = 4096, /* soname, needed, version */
 	PATH_MAX_LEN = 1 << 16,
 	VERNEED_MAX =
-	        1 << 14 /* bytes of .gnu.version_r that are read; real ones take less than 1 KiB */
+		1 << 14 /* bytes of .gnu.version_r that are read; real ones take less than 1 KiB */
 };
 
 /* Dynamic entries that matter, as found. */
@@ -82,7 +82,7 @@ static bool elf_offset(const struct elf *e, uint64_t addr, uint64_t *ret_off, ui
  * there.
  */
 static const char *read_string(struct arena *a, const struct elf *e, uint64_t off, uint64_t size,
-                               size_t max)
+			       size_t max)
 {
 	size_t step = 128, n = 0, i;
 	char *buf = NULL;
@@ -106,7 +106,7 @@ static const char *read_string(struct arena *a, const struct elf *e, uint64_t of
 }
 
 static const char *dyn_string(struct arena *a, struct elf *e, const struct dynamic *d, uint64_t at,
-                              size_t max)
+			      size_t max)
 {
 	uint64_t off, left;
 	const char *s;
@@ -131,7 +131,7 @@ static const char *dyn_string(struct arena *a, struct elf *e, const struct dynam
 
 static bool read_header(struct elf *e)
 {
-	unsigned char h[sizeof(Elf64_Ehdr)] = {0};
+	unsigned char h[sizeof(Elf64_Ehdr)] = { 0 };
 	size_t need;
 
 	if (!elf_pread(e->fd, h, 20, 0) || memcmp(h, ELFMAG, SELFMAG) != 0)
@@ -261,7 +261,7 @@ static void read_dynamic(struct elf *e, struct dynamic *d)
 			return damaged(e, "the dynamic section lies past the end");
 		for (i = 0; i < per; i++)
 			if (!dynamic_entry(e, d, elf_le(buf + i * size, w),
-			                   elf_le(buf + i * size + w, w)))
+					   elf_le(buf + i * size + w, w)))
 				return;
 	}
 }
@@ -347,7 +347,7 @@ static void read_names(struct arena *a, struct elf *e, struct dynamic *d)
 
 int elf_read(struct arena *a, int fd, struct elf *ret)
 {
-	struct elf e = {.fd = fd};
+	struct elf e = { .fd = fd };
 	struct dynamic *d;
 	struct stat st;
 

@@ -9,7 +9,7 @@ enum { SECTION_MAX = 8192, NAME_LEN = 64 };
 
 /* One entry of the table, whose bytes are at `p`. */
 static void entry(const struct elf *e, const unsigned char *p, uint32_t *ret_name,
-                  struct elf_section *ret)
+		  struct elf_section *ret)
 {
 	size_t w = e->wide ? 8 : 4;
 
@@ -59,7 +59,7 @@ static bool table_size(const struct elf *e, uint64_t *ret_n, struct elf_section 
 }
 
 static bool name_is(const struct elf *e, const struct elf_section *names, uint32_t at,
-                    const char *name)
+		    const char *name)
 {
 	char buf[NAME_LEN];
 	size_t n = strlen(name) + 1;

@@ -65,7 +65,7 @@ static void count_target(struct scan *s, const struct fatbin_target *t, uint64_t
 static void entry_target(struct scan *s, const unsigned char *h, uint64_t *seen)
 {
 	uint64_t flags = elf_le(h + 40, 8);
-	struct fatbin_target t = {.arch = (unsigned)elf_le(h + 28, 4)};
+	struct fatbin_target t = { .arch = (unsigned)elf_le(h + 28, 4) };
 	unsigned kind = (unsigned)elf_le(h, 2);
 
 	if ((kind != FATBIN_PTX && kind != FATBIN_CUBIN && kind != FATBIN_LTO) || t.arch < 10 ||
@@ -132,7 +132,7 @@ static void read_entries(struct scan *s, uint64_t at, uint64_t end)
  * (relocated).
  */
 static uint64_t record_blob(struct scan *s, const struct elf_section *seg,
-                            const struct elf_section *fb, uint64_t i)
+			    const struct elf_section *fb, uint64_t i)
 {
 	unsigned char r[RECORD];
 	uint64_t addr;
@@ -150,7 +150,7 @@ static uint64_t record_blob(struct scan *s, const struct elf_section *seg,
  * By the records: only the chosen blobs are touched. False when the records do not lead to blobs.
  */
 static bool scan_records(struct scan *s, const struct elf_section *fb,
-                         const struct elf_section *seg, unsigned max)
+			 const struct elf_section *seg, unsigned max)
 {
 	uint64_t n = seg->size / RECORD, take = n < max ? n : max, i, off, first, end;
 
@@ -240,18 +240,19 @@ static int target_order(const void *pa, const void *pb)
 }
 
 void fatbin_scan(int fd, const struct elf_section *fatbin, const struct elf_section *segment,
-                 unsigned max_blobs, struct fatbin *ret)
+		 unsigned max_blobs, struct fatbin *ret)
 {
 	struct scan s = {
-	        .fd = fd, .start = fatbin->off, .end = fatbin->off + fatbin->size, .f = ret};
+		.fd = fd, .start = fatbin->off, .end = fatbin->off + fatbin->size, .f = ret
+	};
 
-	*ret = (struct fatbin){0};
+	*ret = (struct fatbin){ 0 };
 	if (!max_blobs)
 		max_blobs = 1;
 	if (!segment || max_blobs >= FATBIN_ALL || !scan_records(&s, fatbin, segment, max_blobs)) {
 		uint64_t bytes = ret->bytes;
 
-		*ret = (struct fatbin){.bytes = bytes};
+		*ret = (struct fatbin){ .bytes = bytes };
 		scan_chain(&s, max_blobs);
 	}
 	if (!ret->blobs && fatbin->size)
@@ -262,13 +263,13 @@ void fatbin_scan(int fd, const struct elf_section *fatbin, const struct elf_sect
 const char *fatbin_target_name(struct arena *a, const struct fatbin_target *t)
 {
 	const char *stem = t->kind == FATBIN_CUBIN ? "sm"
-	                   : t->kind == FATBIN_PTX ? "compute"
-	                                           : "lto";
+			   : t->kind == FATBIN_PTX ? "compute"
+						   : "lto";
 
 	return arena_printf(a, "%s_%u%.1s", stem, t->arch,
-	                    t->suffix == 'a'   ? "a"
-	                    : t->suffix == 'f' ? "f"
-	                                       : "");
+			    t->suffix == 'a'   ? "a"
+			    : t->suffix == 'f' ? "f"
+					       : "");
 }
 
 const char **fatbin_build_targets(struct arena *a, const struct fatbin *f, size_t *ret_n)

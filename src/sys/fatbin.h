@@ -22,19 +22,19 @@ enum fatbin_kind { FATBIN_PTX = 1, FATBIN_CUBIN = 2, FATBIN_LTO = 8 };
 struct fatbin_target {
 	enum fatbin_kind kind;
 	unsigned arch;
-	char suffix;    /* '\0', 'a' or 'f' */
+	char suffix;	/* '\0', 'a' or 'f' */
 	unsigned blobs; /* in how many of the blobs it occurs */
 };
 
 struct fatbin {
-	struct fatbin_target targets
-	        [FATBIN_TARGETS]; /* cubins first, then LTO, then PTX; each by arch, suffix */
+	struct fatbin_target targets[FATBIN_TARGETS]; /* cubins first, then LTO, then PTX; each by
+							 arch, suffix */
 	size_t n;
-	unsigned blobs;     /* blobs that were looked into */
-	unsigned total;     /* blobs that are there, as far as known */
+	unsigned blobs;	    /* blobs that were looked into */
+	unsigned total;	    /* blobs that are there, as far as known */
 	unsigned entries;   /* entries that were read */
 	unsigned unknown;   /* entries of a kind or version that is not known here */
-	uint64_t bytes;     /* bytes that were read */
+	uint64_t bytes;	    /* bytes that were read */
 	const char *damage; /* untranslated; NULL when sound */
 };
 
@@ -43,7 +43,7 @@ struct fatbin {
  * there is none) is .nvFatBinSegment. Never fails: what it could not read is in ret->damage.
  */
 void fatbin_scan(int fd, const struct elf_section *fatbin, const struct elf_section *segment,
-                 unsigned max_blobs, struct fatbin *ret);
+		 unsigned max_blobs, struct fatbin *ret);
 /*
  * The names of the targets that the build as a whole was made for ("sm_90a", "compute_120"): those
  * in at least half as many blobs as the most frequent one. What a few kernels have besides (sm_90a

@@ -101,45 +101,54 @@ static void version_needs(struct elf_make *m, const size_t *names, size_t n, siz
 	}
 }
 
-void elf_make(struct elf_make *m)
-{
-	static const char names[] = "\0.nv_fatbin\0.nvFatBinSegment\0.shstrtab";
-	size_t needed[4], versions[4], n_needed, n_versions, soname = 0, rpath = 0, runpath = 0,
-							     file, i;
-	size_t strsz, dynsz, end, namesat;
+/* Offsets of the names in the string table. */
+struct names {
+	size_t needed[4], versions[4], n_needed, n_versions, soname, rpath, runpath, file, size;
+};
 
-	memset(m->buf, 0, sizeof(m->buf));
+static void strings(struct elf_make *m, struct names *s)
+{
 	m->n = m->strtab = 64 + 2 * 56;
 	m->n++;
-	for (n_needed = 0; n_needed < 4 && m->needed[n_needed]; n_needed++)
-		needed[n_needed] = str(m, m->needed[n_needed]);
-	for (n_versions = 0; n_versions < 4 && m->versions[n_versions]; n_versions++)
-		versions[n_versions] = str(m, m->versions[n_versions]);
-	file = str(m, "libc.so.6");
-	soname = m->soname ? str(m, m->soname) : 0;
-	rpath = m->rpath ? str(m, m->rpath) : 0;
-	runpath = m->runpath ? str(m, m->runpath) : 0;
-	strsz = m->n - m->strtab;
-	if (n_versions)
-		version_needs(m, versions, n_versions, file);
+	for (s->n_needed = 0; s->n_needed < 4 && m->needed[s->n_needed]; s->n_needed++)
+		s->needed[s->n_needed] = str(m, m->needed[s->n_needed]);
+	for (s->n_versions = 0; s->n_versions < 4 && m->versions[s->n_versions]; s->n_versions++)
+		s->versions[s->n_versions] = str(m, m->versions[s->n_versions]);
+	s->file = str(m, "libc.so.6");
+	s->soname = m->soname ? str(m, m->soname) : 0;
+	s->rpath = m->rpath ? str(m, m->rpath) : 0;
+	s->runpath = m->runpath ? str(m, m->runpath) : 0;
+	s->size = m->n - m->strtab;
+}
+
+static size_t dynamic(struct elf_make *m, const struct names *s)
+{
+	size_t i;
+
 	align(m);
 	m->dyn = m->n;
-	for (i = 0; i < n_needed; i++)
-		dyn(m, DT_NEEDED, needed[i]);
-	if (soname)
-		dyn(m, DT_SONAME, soname);
-	if (rpath)
-		dyn(m, DT_RPATH, rpath);
-	if (runpath)
-		dyn(m, DT_RUNPATH, runpath);
+	for (i = 0; i < s->n_needed; i++)
+		dyn(m, DT_NEEDED, s->needed[i]);
+	if (s->soname)
+		dyn(m, DT_SONAME, s->soname);
+	if (s->rpath)
+		dyn(m, DT_RPATH, s->rpath);
+	if (s->runpath)
+		dyn(m, DT_RUNPATH, s->runpath);
 	dyn(m, DT_STRTAB, m->strtab);
-	dyn(m, DT_STRSZ, strsz);
-	if (n_versions) {
+	dyn(m, DT_STRSZ, s->size);
+	if (s->n_versions) {
 		dyn(m, DT_VERNEED, m->verneed);
 		dyn(m, DT_VERNEEDNUM, 1);
 	}
 	dyn(m, DT_NULL, 0);
-	dynsz = m->n - m->dyn;
+	return m->n - m->dyn;
+}
+
+static void code(struct elf_make *m)
+{
+	size_t i;
+
 	m->fat_at = m->n;
 	if (m->fat_n)
 		memcpy(m->buf + m->n, m->fat, m->fat_n);
@@ -151,7 +160,21 @@ void elf_make(struct elf_make *m)
 		elf_put(m->buf + m->n + 4, 1, 4);
 		elf_put(m->buf + m->n + 8, m->fat_at + m->blobs[i], 8);
 	}
-	namesat = m->n;
+}
+
+void elf_make(struct elf_make *m)
+{
+	static const char names[] = "\0.nv_fatbin\0.nvFatBinSegment\0.shstrtab";
+	size_t dyn_size, end, names_at;
+	struct names s;
+
+	memset(m->buf, 0, sizeof(m->buf));
+	strings(m, &s);
+	if (s.n_versions)
+		version_needs(m, s.versions, s.n_versions, s.file);
+	dyn_size = dynamic(m, &s);
+	code(m);
+	names_at = m->n;
 	memcpy(m->buf + m->n, names, sizeof(names));
 	m->n += sizeof(names);
 	align(m);
@@ -159,12 +182,12 @@ void elf_make(struct elf_make *m)
 	end = m->n += 4 * 64;
 	header(m);
 	phdr(m, 0, PT_LOAD, 0, end);
-	phdr(m, 1, PT_DYNAMIC, m->dyn, dynsz);
+	phdr(m, 1, PT_DYNAMIC, m->dyn, dyn_size);
 	if (m->fat_n)
 		shdr(m, 1, 1, SHT_PROGBITS, m->fat_at, m->fat_n);
 	if (m->n_blobs)
 		shdr(m, 2, 12, SHT_PROGBITS, m->records, m->n_blobs * 24);
-	shdr(m, 3, 29, SHT_STRTAB, namesat, sizeof(names));
+	shdr(m, 3, 29, SHT_STRTAB, names_at, sizeof(names));
 }
 
 void fat_blob(struct fat_make *f)
