@@ -92,7 +92,6 @@ void py_packages(struct probe_ctx *p, const struct py_env *e, struct python *out
 /* python_torch.c: fills out->torch from the files of the package. */
 void py_torch(struct probe_ctx *p, const struct py_env *e, struct python *out);
 
-struct elf;
 /*
  * python_cudnn.c: which libcudnn the libraries of this torch load. `lib` is the folder torch/lib.
  */

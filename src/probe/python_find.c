@@ -22,7 +22,6 @@ enum {
 };
 
 enum place_how {
-	PLACE_ITSELF,	/* may be an environment */
 	PLACE_CHILDREN, /* each folder in it may be one */
 	PLACE_SEARCH,	/* `depth` levels below it */
 	PLACE_KERNELS,	/* folders with a kernel.json, which names an interpreter */
@@ -229,9 +228,6 @@ static void look_at(struct py_find *f, const char *top, const struct place *pl)
 	if (pl->not_live && f->p->root->live)
 		return;
 	switch (pl->how) {
-	case PLACE_ITSELF:
-		py_add_prefix(f, path);
-		break;
 	case PLACE_CHILDREN:
 		add_children(f, path);
 		break;
