@@ -22,7 +22,7 @@ static const struct {
 	{ .table = "driver", .keys = { KEY("branch"), ALSO("kind"), END } },
 	{ .table = "forward_compat", .keys = { KEY("package"), ALSO("name"), ALSO("branch"), END } },
 	{ .table = "gpu",
-	  .keys = { KEY("id"), ALSO("name"), ALSO("chip"), ALSO("cc"), ALSO("class"), END } },
+	  .keys = { KEY("id"), ALSO("name"), ALSO("chip"), ALSO("cc"), END } },
 	{ .table = "host_compiler", .keys = { KEY("cuda"), END } },
 	{ .table = "image_tag", .keys = { KEY("version"), END } },
 	{ .table = "jax", .keys = { KEY("version"), END } },
