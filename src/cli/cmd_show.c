@@ -9,6 +9,7 @@
 #include "cli/opts.h"
 #include "cli/present.h"
 #include "cli/show.h"
+#include "cli/show_check.h"
 #include "report/wrap.h"
 
 static bool is_table(const struct show *s, const char *name)
@@ -348,6 +349,8 @@ static int run(struct run *r)
 
 	if (compat_open(r->a, o->data, &s.c, &e))
 		return cli_fail(&e);
+	if (o->check)
+		return show_check(r, s.c);
 	if (!o->args.n)
 		return list_tables(&s);
 	for (t = compat_tables(s.c); *t && strcmp(*t, o->args.v[0]) != 0; t++)
@@ -366,7 +369,7 @@ static int run(struct run *r)
 	return code ? code : write_rows(&s);
 }
 
-static const struct opt *const opts[] = { &opt_gpu, NULL };
+static const struct opt *const opts[] = { &opt_gpu, &opt_check, NULL };
 
 extern const struct cmd cmd_show;
 const struct cmd cmd_show = {
@@ -375,7 +378,8 @@ const struct cmd cmd_show = {
 	.summary = N_("look into the matrix of what goes with what, with sources"),
 	.details = N_("Without a table: the tables, how many rows each has and its date. With keys: the rows that fit "
 		      "all of them; a key is compared whole. Few rows are shown with all their fields and where "
-		      "each comes from, many as a list.\n"
+		      "each comes from, many as a list. With --check nothing is shown: the tables are validated, "
+		      "one line a problem and exit code 4, or \"ok\" and how much was looked at.\n"
 		      "\n"
 		      "  cuvet show gpu 'RTX 4090'\n"
 		      "  cuvet show gpu 10de:2684\n"
@@ -383,7 +387,8 @@ const struct cmd cmd_show = {
 		      "  cuvet show torch 2.6.0 cu124 linux_aarch64\n"
 		      "  cuvet show torch --gpu 'GTX 1080 Ti'\n"
 		      "  cuvet show driver 580.65.06\n"
-		      "  cuvet show cuda 12.4 --json\n"),
+		      "  cuvet show cuda 12.4 --json\n"
+		      "  cuvet show --check --data DIR\n"),
 	.opts = opts,
 	.run = run,
 };

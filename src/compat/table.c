@@ -31,20 +31,37 @@ static int fail(struct compat *c, struct table *t, const char *what)
 	return -(int)ERR_DATA;
 }
 
-/*
- * The layout of the files that come along: head, a line `"rows":[`, one row a line, a line `]}`. Nothing is checked
- * beyond that, for the build's tests did. False when the text looks otherwise.
- */
-static bool split_lines(struct compat *c, struct table *t)
+bool table_lines(struct view text, struct view *ret_lines)
 {
 	static const char mark[] = "\n\"rows\":[\n";
-	ptrdiff_t at = view_find(t->text, mark);
-	struct view rest, line;
-	size_t n = 0, i;
+	ptrdiff_t at = view_find(text, mark);
 
 	if (at < 0)
 		return false;
-	rest = view_skip(t->text, (size_t)at + sizeof(mark) - 1);
+	*ret_lines = view_skip(text, (size_t)at + sizeof(mark) - 1);
+	return true;
+}
+
+bool table_line(struct view *lines, struct view *ret_row)
+{
+	struct view line;
+
+	if (!view_line(lines, &line) || view_starts(line, "]"))
+		return false;
+	if (line.n && line.p[line.n - 1] == ',')
+		line.n--;
+	*ret_row = line;
+	return true;
+}
+
+/* Nothing is checked beyond the layout, for the build's tests or the installation did. False without it. */
+static bool split_lines(struct compat *c, struct table *t)
+{
+	struct view rest, line;
+	size_t n = 0, i;
+
+	if (!table_lines(t->text, &rest))
+		return false;
 	for (i = 0; i < rest.n; i++) {
 		const char *nl = memchr(rest.p + i, '\n', rest.n - i);
 
@@ -55,9 +72,7 @@ static bool split_lines(struct compat *c, struct table *t)
 	}
 	t->rows = arena_calloc(c->a, n ? n : 1, sizeof(*t->rows));
 	t->n = 0;
-	while (view_line(&rest, &line) && !view_starts(line, "]")) {
-		if (line.n && line.p[line.n - 1] == ',')
-			line.n--;
+	while (table_line(&rest, &line)) {
 		if (line.n < 2 || line.p[0] != '{' || line.p[line.n - 1] != '}')
 			return false;
 		t->rows[t->n++].line = line;
@@ -258,24 +273,33 @@ bool row_doubtful(const struct json *row)
 	return true;
 }
 
+/* The one refusal that a folder that is there meets is "is a directory". */
+static int check_folder(struct arena *a, const char *dir, struct err *err)
+{
+	struct view ignored;
+	struct err e;
+	int r = file_read(a, dir, TABLE_MAX, &ignored, &e);
+
+	if (r == 0)
+		return err_set(err, ERR_DATA, _("%s: not a directory"), dir);
+	return r == -(int)ERR_TYPE ? 0 : err_set(err, ERR_DATA, "%s", e.msg);
+}
+
 int compat_open(struct arena *a, const char *dir, struct compat **ret, struct err *err)
 {
 	struct compat *c = arena_alloc(a, sizeof(*c));
-	struct view ignored;
-	struct err e;
 	size_t i;
 
 	c->a = a;
-	c->dir = dir;
-	if (dir) {
-		/* The one refusal that a folder that is there meets is "is a directory". */
-		int r = strcmp(dir, "-") == 0 ? 0 : file_read(a, dir, TABLE_MAX, &ignored, &e);
-
-		if (r == 0)
-			return err_set(err, ERR_DATA, _("%s: not a directory"), dir);
-		if (r != -(int)ERR_TYPE)
-			return err_set(err, ERR_DATA, "%s", e.msg);
+	if (dir && check_folder(a, dir, err))
+		return -(int)ERR_DATA;
+	c->origin.kind = DATA_FOLDER;
+	c->origin.path = dir;
+	if (!dir) {
+		c->origin.path = installed_active(a, &c->origin.ignored);
+		c->origin.kind = c->origin.path ? DATA_USER : DATA_EMBEDDED;
 	}
+	c->dir = c->origin.path;
 	c->n_tables = embedded_table_count;
 	c->tables = arena_calloc(a, c->n_tables + 1, sizeof(*c->tables));
 	for (i = 0; i < c->n_tables; i++) {
@@ -283,14 +307,19 @@ int compat_open(struct arena *a, const char *dir, struct compat **ret, struct er
 		struct table *t = &c->tables[i];
 
 		t->name = e_t->name;
-		t->trusted = !dir;
-		t->origin = arena_printf(a, "%s/%s.json", dir ? dir : "data/compat", t->name);
-		if (!dir)
+		t->trusted = c->origin.kind != DATA_FOLDER;
+		t->origin = arena_printf(a, "%s/%s.json", c->dir ? c->dir : "data/compat", t->name);
+		if (!c->dir)
 			t->text = (struct view){ .p = (const char *)e_t->start,
 						 .n = (size_t)(e_t->end - e_t->start) };
 	}
 	*ret = c;
 	return 0;
+}
+
+const struct data_origin *compat_origin(const struct compat *c)
+{
+	return &c->origin;
 }
 
 void compat_replace(struct compat *c, const char *name, struct view text)

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/view.h"
 #include "compat/compat.h"
+#include "compat/installed.h"
 
 /* One row: a line of an embedded table until it is parsed, a value of the document in any other table. */
 struct row {
@@ -41,6 +42,7 @@ struct torch_key {
 struct compat {
 	struct arena *a;
 	const char *dir; /* NULL: embedded */
+	struct data_origin origin;
 	struct table *tables;
 	size_t n_tables;
 	const char **names; /* cached result of compat_tables */
@@ -64,6 +66,12 @@ struct view table_text(struct compat *c, struct table *t, size_t i, const char *
 size_t table_find(struct compat *c, struct table *t, size_t from, const char *key, const char *value);
 /* A member of the table's head ("date"), NULL when it is none. */
 const char *table_head(struct compat *c, struct table *t, const char *key);
+/*
+ * The layout of the files that come along: head, a line `"rows":[`, one row a line, a line `]}`. False when
+ * the text has no such lines; table_line() then takes them one by one, without the comma, until the last.
+ */
+bool table_lines(struct view text, struct view *ret_lines);
+bool table_line(struct view *lines, struct view *ret_row);
 /* Keeps the first error. */
 void compat_fail(struct compat *c, const struct err *err);
 /* A row that rests on a thin source: findings built on it say inferred. */
