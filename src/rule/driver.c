@@ -203,6 +203,40 @@ static void run_libcuda_not_installed(struct judge *j)
 	r->needs_root = true;
 }
 
+/* -------- variables that name a file to open as libcuda */
+
+static void run_libcuda_wrong_file(struct judge *j)
+{
+	static const char *const names[] = { "NUMBA_CUDA_DRIVER", "TRITON_LIBCUDA_PATH" };
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		const struct fact *env = snapshot_env_fact(j->s, names[i]);
+		const char *base = env ? strrchr(env->value, '/') : NULL;
+
+		base = base ? base + 1 : env ? env->value : "";
+		/* Triton's names a directory, and that is how it may be read. */
+		if (!*base || strncmp(base, "libcuda.", strlen("libcuda.")) == 0 ||
+		    !strstr(base, ".so"))
+			continue;
+		f = finding_add(j, FINDING_LIBCUDA_WRONG_FILE, names[i]);
+		/* Only the program that reads the variable is misled. */
+		f->severity = SEVERITY_WARNING;
+		finding_message(
+			j, f,
+			_("%s is %s, which is not the driver's libcuda: what reads this variable "
+			  "finds no CUDA."),
+			names[i], env->value);
+		finding_fact(j, f, names[i], env, "libcuda.so.1");
+		r = finding_remedy(j, f, _("Unset %s; libcuda.so.1 is found without it."),
+				   names[i]);
+		remedy_command(j, r, "unset %s", names[i]);
+		r->risk = RISK_SAFE;
+	}
+}
+
 /* -------- module and libraries of different versions */
 
 /* All nvidia modules on disk are of the loaded version: booting again brings nothing new. */
@@ -309,6 +343,12 @@ const struct rule rule_libcuda_not_installed = {
 	.needs = NEED_USERLIB | NEED_KERNEL,
 	.layer = LAYER_DRIVER,
 	.run = run_libcuda_not_installed,
+};
+const struct rule rule_libcuda_wrong_file = {
+	.name = "libcuda-wrong-file",
+	.needs = NEED_ENVIRONMENT,
+	.layer = LAYER_DRIVER,
+	.run = run_libcuda_wrong_file,
 };
 const struct rule rule_driver_library_mismatch = {
 	.name = "driver-library-mismatch",

@@ -20,16 +20,17 @@ static bool malformed(const char *value)
 	return *value != '/' || strchr(value, ':') != NULL || value[strlen(value) - 1] == ' ';
 }
 
-static bool names_toolkit(const struct snapshot *s, const char *value)
+/* Does the variable lead to a toolkit?  The probe notes by which ways it came to each. */
+static bool leads_somewhere(const struct snapshot *s, const char *name, const char *value)
 {
-	struct view v = view_of(value);
 	size_t i;
 
-	while (v.n > 1 && v.p[v.n - 1] == '/')
-		v.n--;
+	/* The distribution's nvcc is /usr/bin/nvcc. */
+	if (strcmp(value, "/usr") == 0 || strcmp(value, "/usr/") == 0)
+		return true;
 	for (i = 0; i < s->n_toolkits; i++)
-		if (view_is(v, fact_value(&s->toolkits[i].path, "")) ||
-		    strstr(fact_value(&s->toolkits[i].via, ""), "CUDA_"))
+		if (strstr(fact_value(&s->toolkits[i].via, ""), name) ||
+		    fact_is(&s->toolkits[i].path, value))
 			return true;
 	return false;
 }
@@ -48,9 +49,7 @@ static void run_cuda_home_wrong(struct judge *j)
 		if (!env || !*env->value || look_is_windows(j->s))
 			continue;
 		bad = malformed(env->value);
-		/* A link such as /usr/local/cuda names a toolkit whose own path is another: only
-		 * what is nowhere is wrong. */
-		if (!bad && (names_toolkit(j->s, env->value) || j->s->n_toolkits))
+		if (!bad && leads_somewhere(j->s, names[i], env->value))
 			continue;
 		f = finding_add(j, FINDING_CUDA_HOME_WRONG, names[i]);
 		if (bad)

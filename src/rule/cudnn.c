@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about cuDNN among packages: one environment holds one, and what was built for a later one
+ * fails. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "rule/look.h"
+#include "rule/remedy.h"
+#include "rule/rules.h"
+
+static const struct package *cudnn_package(const struct python *p)
+{
+	static const char *const names[] = { "nvidia-cudnn-cu12", "nvidia-cudnn-cu13",
+					     "nvidia-cudnn-cu11" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		const struct package *pkg = python_package(p, names[i]);
+
+		if (pkg && fact_known(&pkg->version))
+			return pkg;
+	}
+	return NULL;
+}
+
+/* cuDNN that a TensorFlow was built with, by the row of its minor release ("2.18.1" is 2.18.0's).
+ */
+static const char *tensorflow_cudnn(struct judge *j, const char *version)
+{
+	const struct json *table = compat_table(j->c, "tensorflow"), *row;
+	struct version want, have;
+
+	if (!version_prefix(view_of(version), &want))
+		return NULL;
+	for (row = json_first(json_get(table, "rows")); row; row = json_next(row)) {
+		const char *v = json_get_str(row, "version"),
+			   *platform = json_get_str(row, "platform");
+
+		if (v && platform && strcmp(platform, look_platform(j->s)) == 0 &&
+		    version_prefix(view_of(v), &have) && have.part[0] == want.part[0] &&
+		    have.part[1] == want.part[1])
+			return json_get_str(row, "cudnn");
+	}
+	return NULL;
+}
+
+/* A program asks for the same major and at least its own minor. */
+static bool too_old(const char *seen, const char *wanted)
+{
+	struct version s, w;
+
+	return version_prefix(view_of(seen), &s) && version_prefix(view_of(wanted), &w) &&
+	       s.part[0] == w.part[0] && s.part[1] < w.part[1];
+}
+
+static void tensorflow_in(struct judge *j, const struct python *p)
+{
+	const struct package *tf = python_package(p, "tensorflow"), *cudnn = cudnn_package(p);
+	const char *wanted;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!tf || !cudnn || !fact_known(&tf->version))
+		return;
+	wanted = tensorflow_cudnn(j, tf->version.value);
+	if (!wanted) {
+		judge_skip(j, "tensorflow.cudnn",
+			   _("the matrix does not say with which cuDNN TensorFlow %s was built"),
+			   tf->version.value);
+		return;
+	}
+	if (!too_old(cudnn->version.value, wanted))
+		return;
+	f = finding_add(j, FINDING_CUDNN_VERSION_MISMATCH, look_prefix(p));
+	/* PyTorch beside it is served by the very cuDNN that it pins. */
+	if (look_torch_cuda(j, &p->torch))
+		f->severity = SEVERITY_WARNING;
+	finding_message(j, f,
+			_("TensorFlow %s was built with cuDNN %s, and the environment holds %s."),
+			tf->version.value, wanted, cudnn->version.value);
+	finding_fact(j, f, arena_printf(j->a, "package.%s", cudnn->name.value), &cudnn->version,
+		     arena_printf(j->a, ">= %s", wanted));
+	finding_fact(j, f, "package.tensorflow", &tf->version, NULL);
+	r = finding_remedy(
+		j, f, "%s",
+		_("Keep TensorFlow and PyTorch in environments of their own; each then has the "
+		  "cuDNN "
+		  "that it needs."));
+	remedy_command(j, r, "python3 -m venv tf && tf/bin/python -m pip install %s",
+		       shell_word(j->a, arena_printf(j->a, "tensorflow[and-cuda]==%s",
+						     tf->version.value)));
+}
+
+static void run_cudnn_version_mismatch(struct judge *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->s->n_pythons; i++)
+		tensorflow_in(j, &j->s->pythons[i]);
+}
+
+const struct rule rule_cudnn_version_mismatch = {
+	.name = "cudnn-version-mismatch",
+	.needs = NEED_PYTHON,
+	.layer = LAYER_LIBRARY,
+	.run = run_cudnn_version_mismatch,
+};
