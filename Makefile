@@ -202,7 +202,7 @@ $(2)/.cflags: FORCE
 $(2)/.ldflags: FORCE
 	$$(call stamp,$(CC) $$(LDFLAGS_$(1)) $$(LIBS) $$(LDLIBS))
 $(2)/.objects: FORCE
-	$$(call stamp,$$(OBJECTS))
+	$$(call stamp,$$(OBJECTS) $$(UNIT_HELPERS))
 
 $(2)/obj/%.o: src/%.c $(2)/.cflags | $(GEN_HEADERS)
 	@mkdir -p $$(@D)
@@ -224,15 +224,25 @@ $(2)/cuvet: $(2)/obj/main.o $(2)/libcuvet.a $(2)/.ldflags
 	$$(QUIET) LD $$@
 	$$(Q)$$(CC) $$(CFLAGS_$(1)) $$(LDFLAGS_$(1)) -o $$@ $$< $(2)/libcuvet.a $$(LIBS) $$(LDLIBS)
 
+# What tests share: every tests/unit/*.c that is not a test itself.
+$(2)/unit/help/%.o: tests/unit/%.c $(2)/.cflags | $(GEN_HEADERS)
+	@mkdir -p $$(@D)
+	$$(QUIET) CC $$@
+	$$(Q)$$(CC) $$(CFLAGS_$(1)) $$(TEST_FLAGS) -MMD -MP -c $$< -o $$@
+$(2)/unit/libhelp.a: $(UNIT_HELPERS:tests/unit/%.c=$(2)/unit/help/%.o) $(2)/.objects
+	@mkdir -p $$(@D)
+	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $(UNIT_HELPERS:tests/unit/%.c=$(2)/unit/help/%.o)
+
 # A unit test is a program; TEST_LDFLAGS_<name> adds link flags for one (for example --wrap).
-$(2)/unit/%: tests/unit/%.c $(UNIT_HELPERS) $(2)/libcuvet.a $(2)/.ldflags
+$(2)/unit/test_%: tests/unit/test_%.c $(2)/unit/libhelp.a $(2)/libcuvet.a $(2)/.ldflags
 	@mkdir -p $$(@D)
 	$$(QUIET) TESTCC $$@
 	$$(Q)$$(CC) $$(CFLAGS_$(1)) $$(TEST_FLAGS) -MMD -MP -MF $$@.d $$(LDFLAGS_$(1)) -o $$@ $$< \
-		$(UNIT_HELPERS) $$(TEST_LDFLAGS_$$*) $(2)/libcuvet.a $$(LIBS) -lcmocka $$(LDLIBS)
+		$$(TEST_LDFLAGS_test_$$*) $(2)/unit/libhelp.a $(2)/libcuvet.a $$(LIBS) -lcmocka $$(LDLIBS)
 
 -include $(addprefix $(2)/obj/,$(OBJECTS:.o=.d)) $(2)/obj/main.d
 -include $(addsuffix .d,$(addprefix $(2)/unit/,$(UNITS)))
+-include $(UNIT_HELPERS:tests/unit/%.c=$(2)/unit/help/%.d)
 endef
 $(eval $(call profile,release,$(BUILD_release)))
 $(eval $(call profile,asan,$(BUILD_asan)))

@@ -294,7 +294,6 @@ static int load_object(struct loader *l, const struct schema *sc, const struct j
 		m = json_get(v, f->key);
 		if (!m)
 			continue;
-		r = 0;
 		if (f->kind == FIELD_FACT)
 			r = load_fact(l, m, f->key, (struct fact *)(void *)(base + f->offset));
 		else if (f->kind == FIELD_LIST)

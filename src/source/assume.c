@@ -7,7 +7,6 @@
 #include "base/suggest.h"
 #include "model/version.h"
 #include "source/source.h"
-#include "base/suggest.h"
 
 static const char SOURCE[] = "assumed";
 
