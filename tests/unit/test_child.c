@@ -126,7 +126,7 @@ static void V8_death_by_a_signal_is_a_crash(void **state)
 #ifndef __SANITIZE_ADDRESS__
 static long fault(void *ctx, void *answer, size_t size)
 {
-	char *volatile nowhere = NULL;
+	volatile char *volatile nowhere = NULL;
 
 	(void)ctx, (void)answer, (void)size;
 	nowhere[8] = 1;
@@ -298,8 +298,11 @@ static void V12_output_of_the_child_goes_nowhere(void **state)
 
 static long junk_in_pipe(void *ctx, void *answer, size_t size)
 {
+	/* A length that would do, behind a word that is not the agreed one. */
+	uint32_t junk[4] = { 0x6b6e756a, 8, 0x6b6e756a, 0x6b6e756a };
+
 	(void)ctx, (void)answer;
-	return write(3, "this is no header at all", 24) == 24 ? (long)size : -1;
+	return write(3, junk, sizeof(junk)) == sizeof(junk) ? (long)size : -1;
 }
 
 static void V12_foreign_bytes_in_the_answer_are_no_answer(void **state)
