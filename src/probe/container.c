@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "probe/probe.h"
+#include "probe/container.h"
 
 enum { MOUNTINFO_MAX = 4 << 20, CGROUP_MAX = 64 << 10 };
 
@@ -93,12 +93,7 @@ static bool by_cgroup(const struct verdict *v, const char *path)
 	return false;
 }
 
-/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": fields of one line (proc_pid_mountinfo(5)). */
-struct mount {
-	struct view point, type, options;
-};
-
-static bool mount_line(struct view line, struct mount *ret)
+bool container_mount_line(struct view line, struct container_mount *ret)
 {
 	struct view word = { 0 };
 	int i;
@@ -114,8 +109,7 @@ static bool mount_line(struct view line, struct mount *ret)
 	return view_word(&line, &ret->type) && view_word(&line, &word) && view_word(&line, &ret->options);
 }
 
-/* size=65536k */
-static void shm_size(struct probe_ctx *p, struct view options, const char *source)
+bool container_size_option(struct view options, int64_t *ret)
 {
 	struct view option;
 	uint64_t n, unit = 1;
@@ -132,10 +126,12 @@ static void shm_size(struct probe_ctx *p, struct view options, const char *sourc
 		else if (view_ends(option, "g"))
 			unit = 1 << 30;
 		option.n -= unit > 1;
-		if (view_u64(option, 10, &n) && n < INT64_MAX / unit)
-			fact_int(p->a, &p->s->host.shm_bytes, (int64_t)(n * unit), source);
-		return;
+		if (!view_u64(option, 10, &n) || n >= INT64_MAX / unit)
+			return false;
+		*ret = (int64_t)(n * unit);
+		return true;
 	}
+	return false;
 }
 
 /* An overlay as root is a container's when it lies where an engine keeps its layers. */
@@ -153,17 +149,19 @@ static bool by_mounts(const struct verdict *v)
 		{ .word = "/apptainer/", .kind = "singularity" },
 	};
 	struct view text, line;
-	struct mount m;
+	struct container_mount m;
+	int64_t bytes;
 	bool found = false;
 	size_t i;
 
 	if (sysroot_read(v->p->root, v->p->a, path, MOUNTINFO_MAX, &text, NULL) < 0)
 		return false;
 	while (view_line(&text, &line)) {
-		if (!mount_line(line, &m))
+		if (!container_mount_line(line, &m))
 			continue;
-		if (view_is(m.point, "/dev/shm") && v->p->s->host.shm_bytes.state == FACT_NOT_ASKED)
-			shm_size(v->p, m.options, path);
+		if (view_is(m.point, "/dev/shm") && v->p->s->host.shm_bytes.state == FACT_NOT_ASKED &&
+		    container_size_option(m.options, &bytes))
+			fact_int(v->p->a, &v->p->s->host.shm_bytes, bytes, path);
 		for (i = 0; !found && view_is(m.point, "/") && i < ARRAY_LEN(rows); i++)
 			if (view_find(m.options, rows[i].word) >= 0)
 				found = settle(v, rows[i].kind, "overlay", path);
@@ -178,6 +176,7 @@ static void run(struct probe_ctx *p)
 
 	if (!probe_is_running(p)) {
 		settle(&v, "image", p->root->dir, p->root->dir);
+		fact_flag(&p->s->parts.container, true, p->root->dir);
 		return;
 	}
 	overlay = by_mounts(&v);

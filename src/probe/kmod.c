@@ -108,6 +108,12 @@ static void loaded_modules(struct probe_ctx *p)
 			  PROC_MODULES);
 		fact_flag(&d->nouveau_loaded, l.nouveau, PROC_MODULES);
 		fact_flag(&p->s->parts.kernel, true, PROC_MODULES);
+	} else if (p->root->live && e == -ENOENT && sysroot_is_dir(p->root, "/sys/module")) {
+		/* A kernel without loadable modules. */
+		fact_flag(&d->module_loaded, here, "/sys/module");
+		fact_flag(&d->uvm_loaded, sysroot_exists(p->root, "/sys/module/nvidia_uvm"), "/sys/module");
+		fact_flag(&d->nouveau_loaded, sysroot_exists(p->root, "/sys/module/nouveau"), "/sys/module");
+		fact_flag(&p->s->parts.kernel, true, "/sys/module");
 	} else {
 		fact_errno(&p->s->parts.kernel, -e, PROC_MODULES);
 		/* Some sandboxes hide the list and leave the driver's own files. */

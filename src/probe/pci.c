@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "probe/probe.h"
+#include "probe/pci.h"
 
 #define DEVICES "/sys/bus/pci/devices"
 #define INFORMATION "/proc/driver/nvidia/gpus"
@@ -37,17 +37,24 @@ static const char *hex(struct probe_ctx *p, const char *path, size_t digits)
 	return arena_printf(p->a, "%0*llx", (int)digits, (unsigned long long)x);
 }
 
-/* Value of KEY= in the device's uevent, which repeats most of what stands in files of its own. */
+const char *pci_uevent(struct arena *a, struct view text, const char *key)
+{
+	struct view line;
+
+	while (view_line(&text, &line))
+		if (view_starts(line, key) && line.n > strlen(key) && line.p[strlen(key)] == '=')
+			return view_dup(a, view_skip(line, strlen(key) + 1));
+	return NULL;
+}
+
+/* The device's uevent repeats most of what stands in files of its own. */
 static const char *uevent(struct probe_ctx *p, const char *dev, const char *key)
 {
-	struct view text, line;
+	struct view text;
 
 	if (sysroot_read(p->root, p->a, attr(p, dev, "uevent"), 8192, &text, NULL) < 0)
 		return NULL;
-	while (view_line(&text, &line))
-		if (view_starts(line, key) && line.n > strlen(key) && line.p[strlen(key)] == '=')
-			return view_dup(p->a, view_skip(line, strlen(key) + 1));
-	return NULL;
+	return pci_uevent(p->a, text, key);
 }
 
 static char *lower(char *s)
@@ -121,35 +128,38 @@ static void config(struct probe_ctx *p, struct gpu *g, const char *dev)
 	fact_set(&g->config, i == head.n ? "all-ff" : "ok", path);
 }
 
-/*
- * Start, end and flags of each region. Memory that begins at 0 got no address; a device without any region got
- * none at all. Regions without flags do not exist (the upper halves of 64-bit ones), I/O ports are not needed.
- */
-static void bars(struct probe_ctx *p, struct gpu *g, const char *dev)
+void pci_bars(struct fact *ret, struct view text, const char *source)
 {
-	const char *path = attr(p, dev, "resource");
-	struct view text, line, word;
 	uint64_t start, end, flags;
 	bool any = false, lost = false;
-	int e = sysroot_read(p->root, p->a, path, 8192, &text, NULL), i;
+	struct view line, word;
+	int i;
 
-	if (e) {
-		fact_errno(&g->bars, -e, path);
-		return;
-	}
 	for (i = 0; i < BARS && view_line(&text, &line); i++) {
 		if (!view_word(&line, &word) || !view_u64(word, 16, &start) || !view_word(&line, &word) ||
 		    !view_u64(word, 16, &end) || !view_word(&line, &word) || !view_u64(word, 16, &flags)) {
-			fact_broken(&g->bars, path, _("not a list of regions"));
+			fact_broken(ret, source, _("not a list of regions"));
 			return;
 		}
 		any |= start || end || flags;
 		lost |= (flags & RESOURCE_MEMORY) && start == 0;
 	}
 	if (!i)
-		fact_broken(&g->bars, path, _("empty"));
+		fact_broken(ret, source, _("empty"));
 	else
-		fact_set(&g->bars, !any || lost ? "unassigned" : "ok", path);
+		fact_set(ret, !any || lost ? "unassigned" : "ok", source);
+}
+
+static void bars(struct probe_ctx *p, struct gpu *g, const char *dev)
+{
+	const char *path = attr(p, dev, "resource");
+	struct view text;
+	int e = sysroot_read(p->root, p->a, path, 8192, &text, NULL);
+
+	if (e)
+		fact_errno(&g->bars, -e, path);
+	else
+		pci_bars(&g->bars, text, path);
 }
 
 /* What the driver says of a device that it took: model and UUID come without NVML. */
