@@ -203,8 +203,10 @@ struct layer_line *layer_lines(struct arena *a, const struct report *rep, size_t
 			lines[i].put(&b, rep->s);
 		if (!b.n && !lines[i].always && !name)
 			continue;
-		if (!b.n && !name)
+		if (!b.n && !name) {
 			strbuf_add(&b, _("not asked"));
+			m = MARK_UNKNOWN;
+		}
 		if (name)
 			strbuf_printf(&b, "%s%s", b.n ? ": " : "", name);
 		*ARENA_APPEND(a, out, n) = (struct layer_line){ .layer = lines[i].layer,

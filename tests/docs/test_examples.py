@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# profiles: release
+"""Every example of README.md and docs/*.md is real: a code block whose first line is `$ cuvet ...` is run and compared.
+
+UPDATE_GOLDEN=1 writes the present output into the documents instead. `...` as a line of the block stands for any lines.
+A block that needs this or that machine is not written in this form.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CUVET = os.path.abspath(os.environ.get('CUVET', os.path.join(ROOT, 'build', 'cuvet')))
+UPDATE = os.environ.get('UPDATE_GOLDEN') == '1'
+BLOCK = re.compile(r'```\n\$ (cuvet (?:.*\\\n)*.*)\n((?:.*\n)*?)```\n')
+
+
+def output(command):
+    command = command.replace('\\\n', ' ').replace('cuvet', '"$CUVET"', 1)
+    env = {'PATH': os.environ['PATH'], 'CUVET': CUVET, 'LC_ALL': 'C.UTF-8', 'HOME': '/nonexistent', 'CUVET_NO_USER_DATA': '1'}
+    p = subprocess.run(['sh', '-c', command], cwd=ROOT, env=env, capture_output=True, text=True, timeout=30, check=False)
+    return p.stdout + p.stderr
+
+
+def fits(want, got):
+    """Is `got` the block `want`, in which a line `...` stands for any lines?"""
+    parts = [re.escape(x) for x in re.split(r'(?m)^\.\.\.\n', want)]
+    return re.fullmatch(r'(?:.*\n)*?'.join(parts), got) is not None
+
+
+def main():
+    n = failed = 0
+    files = [os.path.join(ROOT, 'README.md')] + sorted(glob.glob(os.path.join(ROOT, 'docs', '*.md')))
+    for path in files:
+        with open(path, encoding='utf-8') as f:
+            text = f.read()
+        new = text
+        for m in BLOCK.finditer(text):
+            n += 1
+            got = output(m[1])
+            ok = fits(m[2], got)
+            if UPDATE and not ok:
+                new = new.replace(m[0], '```\n$ %s\n%s```\n' % (m[1], got))
+                ok = True
+            failed += not ok
+            print('%sok %d - %s: %s' % ('' if ok else 'not ', n, os.path.basename(path), m[1].split('\n')[0][:60]))
+            if not ok:
+                print(''.join('# ' + x + '\n' for x in got.split('\n')), end='')
+        if new != text:
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write(new)
+    print('1..%d' % n)
+    if not n:
+        print('Bail out! no example was found')
+    return 1 if failed or not n else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
