@@ -33,6 +33,8 @@ CUresult cuInit(unsigned int flags)
 	(void)flags;
 	usleep((useconds_t)say_number(P, "init_ms", -1, 0) * 1000);
 	BEHAVE("cuInit");
+	if (is_behaviour(P, "preload") && getenv("LD_PRELOAD"))
+		return 999;
 	return (CUresult)say_number(P, "cuInit", -1, 0);
 }
 

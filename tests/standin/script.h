@@ -3,7 +3,7 @@
  * What a stand-in for a driver library does, by $CUVET_STANDIN_SCRIPT: "cuInit=0;devices=2;name0=...;behave=segv".
  * Without it the stand-ins are a healthy machine with one GPU. Keys of NVML begin with "nvml.".
  *   at=CALL        where `behave` happens (nvml.at); "load" is the constructor; by default the initialisation
- *   behave=...     segv abort bus exit0 loop flood slow garbage nonul closefds daemon
+ *   behave=...     segv abort bus exit0 loop flood junk slow garbage nonul preload
  *   KEY=VALUE      what a call gives
  */
 #ifndef STANDIN_SCRIPT_H
