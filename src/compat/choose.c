@@ -5,11 +5,6 @@
 
 #include "compat/torch.h"
 
-struct candidate {
-	size_t row;
-	const struct torch_key *key;
-};
-
 struct choice {
 	const struct torch_row *row;
 	enum arch_fit fit;   /* the worst over all GPUs */
@@ -21,14 +16,15 @@ struct chooser {
 	const struct torch_wish *w;
 	const char *driver_cuda; /* newest CUDA that the driver knows; NULL not known */
 	const char *python;	 /* "3.12" of "3.12.4" */
+	struct version release;	 /* the one that is wished for */
 };
 
 static int newest_first(const void *x, const void *y)
 {
-	const struct candidate *a = x, *b = y;
-	int r = version_cmp(&b->key->number, &a->key->number);
+	const struct torch_key *const *a = x, *const *b = y;
+	int r = version_cmp(&(*b)->number, &(*a)->number);
 
-	return r ? r : (a->row > b->row) - (a->row < b->row);
+	return r ? r : (*a > *b) - (*a < *b);
 }
 
 static const char *platform_of(const struct torch_wish *w)
@@ -120,28 +116,28 @@ static bool better(const struct choice *a, const struct choice *b)
 	return version_cmp_str(a->row->cuda, b->row->cuda) > 0;
 }
 
-static struct candidate *candidates(struct chooser *ch, struct table *t, size_t *ret_n)
+/* All builds, newest release first; sorted once a run, for many wishes may follow. */
+static const struct torch_key *const *newest(struct compat *c, struct table *t)
 {
-	const struct torch_key *k = torch_keys(ch->c, t);
-	struct candidate *list = arena_calloc(ch->c->a, t->n + 1, sizeof(*list));
-	const char *platform = platform_of(ch->w);
-	struct version wanted = { .n = 0 };
-	size_t n = 0, i;
+	const struct torch_key *k = torch_keys(c, t);
+	size_t i;
 
-	*ret_n = 0;
-	if (ch->w->version && !version_prefix(view_of(ch->w->version), &wanted))
-		return list;
-	for (i = 0; i < t->n; i++) {
-		if (!k[i].number.n || !k[i].platform.p || !view_is(k[i].platform, platform) ||
-		    !k[i].variant.p || !kind_serves(&k[i]))
-			continue;
-		if (ch->w->version && version_cmp(&k[i].number, &wanted) != 0)
-			continue;
-		list[n++] = (struct candidate){ .row = i, .key = &k[i] };
+	if (!c->torch_newest) {
+		c->torch_newest = arena_calloc(c->a, t->n + 1, sizeof(*c->torch_newest));
+		for (i = 0; i < t->n; i++)
+			c->torch_newest[i] = &k[i];
+		qsort(c->torch_newest, t->n, sizeof(*c->torch_newest), newest_first);
 	}
-	qsort(list, n, sizeof(*list), newest_first);
-	*ret_n = n;
-	return list;
+	return c->torch_newest;
+}
+
+static bool considered(const struct chooser *ch, const struct torch_key *k)
+{
+	if (!k->number.n || !k->platform.p || !k->variant.p)
+		return false;
+	if (ch->w->version && version_cmp(&k->number, &ch->release) != 0)
+		return false;
+	return view_is(k->platform, platform_of(ch->w)) && kind_serves(k);
 }
 
 /* "3.12.4" to "3.12", "3.13t" as it is. */
@@ -159,24 +155,25 @@ const struct torch_row *compat_torch_choose(struct compat *c, const struct torch
 	struct table *t = table_get(c, "torch");
 	struct chooser ch = { .c = c, .w = w };
 	struct choice best = { .row = NULL }, jit = { .row = NULL }, one;
-	struct candidate *list;
-	size_t n, i;
+	const struct torch_key *const *k, *last = NULL;
 
-	if (!t)
+	if (!t || (w->version && !version_prefix(view_of(w->version), &ch.release)))
 		return NULL;
 	ch.driver_cuda = w->driver ? compat_driver_cuda(c, w->driver) : NULL;
 	ch.python = python_minor(c, w->python);
-	list = candidates(&ch, t, &n);
-	for (i = 0; i < n; i++) {
+	for (k = newest(c, t); *k; k++) {
+		if (!considered(&ch, *k))
+			continue;
 		/* A release is over: what has code for every GPU settles it, PTX waits for older releases. */
-		if (i && version_cmp(&list[i].key->number, &list[i - 1].key->number) != 0) {
+		if (last && version_cmp(&(*k)->number, &last->number) != 0) {
 			if (best.row && best.fit == ARCH_FIT_SASS)
 				break;
 			if (!jit.row)
 				jit = best;
 			best.row = NULL;
 		}
-		if (serves(&ch, compat_torch_at(c, list[i].row), &one) && better(&one, &best))
+		last = *k;
+		if (serves(&ch, compat_torch_at(c, (size_t)(*k - c->torch_keys)), &one) && better(&one, &best))
 			best = one;
 	}
 	if (best.row && best.fit == ARCH_FIT_SASS)

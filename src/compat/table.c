@@ -330,6 +330,7 @@ void compat_replace(struct compat *c, const char *name, struct view text)
 		return;
 	*t = (struct table){ .name = t->name, .origin = name, .text = text };
 	c->torch_keys = NULL;
+	c->torch_newest = NULL;
 	c->torch_rows = NULL;
 	c->n_torch_rows = 0;
 }

@@ -50,6 +50,7 @@ struct compat {
 	struct err err;
 	bool failed;
 	struct torch_key *torch_keys;
+	const struct torch_key **torch_newest; /* the chooser's order */
 	struct torch_row *torch_rows;
 	size_t n_torch_rows;
 };

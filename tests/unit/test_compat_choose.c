@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
-#include "compat/compat.h"
+#include "compat/table.h"
 
 enum { WISHES = 4000, PARTS = 4 };
 
@@ -291,9 +291,59 @@ static void choices_that_people_rely_on(void **state)
 	arena_free(a);
 }
 
+#define BUILD(version, variant, cuda, archs, more) \
+	"{\"version\":\"" version "\",\"platform\":\"linux_x86_64\",\"variant\":\"" variant "\",\"cuda\":\"" cuda "\"," \
+	"\"python\":[\"3.12\"],\"arch_list\":[" archs "],\"min_glibc\":\"2.28\",\"index_url\":\"u\"" more "}"
+
+/* What no published build shows today: newer releases with PTX alone, and one that nobody has confirmed. */
+static const char made_up[] =
+	"{\"schema\":\"cuvet.compat/1\",\"table\":\"torch\",\"rows\":["
+	BUILD("4.0.0", "cu130", "13.0", "\"sm_90\"", ",\"status\":\"unconfirmed\"") ","
+	BUILD("4.0.1", "cu130", "13.0", "\"sm_90\"", ",\"arch_confidence\":\"unverified\"") ","
+	BUILD("2.9.0", "cu128", "12.8", "\"sm_90\"", "") "," /* not in order: the version counts */
+	BUILD("3.1.0", "cu130", "13.0", "\"compute_80\"", "") ","
+	BUILD("3.0.0", "cu128", "12.8", "\"compute_80\"", "") ","
+	BUILD("3.0.0", "cu126", "12.6", "\"compute_80\"", ",\"pypi_default\":true") ","
+	BUILD("2.8.0", "cu126", "12.6", "\"sm_90\"", "") "]}";
+
+static void code_for_every_gpu_outranks_a_newer_release(void **state)
+{
+	static const int hopper[] = { 90 }, ampere[] = { 80 };
+	static const struct {
+		struct torch_wish w;
+		const char *version, *variant;
+	} rows[] = {
+		{ .w = { .ccs = hopper, .n_ccs = 1 }, .version = "2.9.0", .variant = "cu128" },
+		{ .w = { .ccs = ampere, .n_ccs = 1 }, .version = "3.1.0", .variant = "cu130" },
+		/* PTX needs a driver that knows the build's CUDA; the newest such release, then PyPI's default */
+		{ .w = { .ccs = ampere, .n_ccs = 1, .driver = "570.86.16" }, .version = "3.0.0", .variant = "cu126" },
+		{ .w = { .ccs = ampere, .n_ccs = 1, .driver = "550.54.14" }, .version = NULL },
+		{ .w = { .ccs = hopper, .n_ccs = 1, .driver = "550.54.14" }, .version = "2.9.0", .variant = "cu128" },
+	};
+	struct arena *a = arena_new(NULL);
+	struct compat *c;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(compat_open(a, NULL, &c, NULL), 0);
+	compat_replace(c, "torch", view_of(made_up));
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct torch_row *r = compat_torch_choose(c, &rows[i].w);
+
+		assert_int_equal(r != NULL, rows[i].version != NULL);
+		if (!r)
+			continue;
+		assert_string_equal(r->version, rows[i].version);
+		assert_string_equal(r->variant, rows[i].variant);
+	}
+	assert_null(compat_error(c));
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_for_every_gpu_outranks_a_newer_release),
 		cmocka_unit_test(choices_that_people_rely_on),
 		cmocka_unit_test(the_choice_is_the_best_of_all),
 	};
