@@ -21,8 +21,9 @@ struct str_list {
 /* All option values of a run; a command reads those that its rows list. */
 struct options {
 	bool json, strict, no_live, help, version, deep, check;
-	const char *format, *root, *facts, *python, *data, *lang, *colour, *gpu;
-	struct str_list assume, require, error, ignore;
+	bool driver_upgrade, all; /* plan */
+	const char *format, *root, *facts, *python, *data, *lang, *colour, *gpu, *batch;
+	struct str_list assume, require, error, ignore, requirement;
 	struct str_list args; /* operands */
 };
 
