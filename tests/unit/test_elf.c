@@ -115,7 +115,7 @@ static void test_e3_counts(void **state)
 
 	elf_put(f->m.buf + 56, 0xFFFF, 2);
 	assert_int_equal(rd(f, f->m.n), 0);
-	assert_non_null(f->e.damage);
+	assert_string_equal(f->e.damage, "too many segments");
 	elf_put(f->m.buf + 56, 2, 2);
 	elf_put(f->m.buf + 60, 0xFFFF, 2);
 	assert_int_equal(rd(f, f->m.n), 0);
@@ -181,6 +181,20 @@ static void test_e7_strtab_outside(void **state)
 	assert_null(f->e.soname);
 }
 
+static void test_names_behind_the_table(void **state)
+{
+	struct file *f = *state;
+	size_t at;
+
+	for (at = f->m.dyn; f->m.buf[at] != DT_STRSZ; at += 16)
+		;
+	elf_put(f->m.buf + at + 8, 4, 8);
+	assert_int_equal(rd(f, f->m.n), 0);
+	assert_non_null(f->e.damage);
+	assert_int_equal(f->e.n_needed, 0);
+	assert_null(f->e.rpath);
+}
+
 static void test_e9_version_chain(void **state)
 {
 	struct file *f = *state;
@@ -228,6 +242,7 @@ int main(void)
 		T(test_e5_segments),
 		T(test_e6_unended_string),
 		T(test_e7_strtab_outside),
+		T(test_names_behind_the_table),
 		T(test_e9_version_chain),
 		T(test_e15_no_elf),
 	};

@@ -280,6 +280,8 @@ static void test_site_order(void **state)
 	dist(t, "home/u/.local/lib/python3.10/site-packages", "numpy-1.0");
 	dist(t, "usr/local/lib/python3.10/dist-packages", "numpy-2.0");
 	dist(t, "extra", "numpy-0.5");
+	/* A folder called like a line of code is not followed. */
+	parents(t, "home/u/.local/lib/python3.10/site-packages/import os/");
 	put(t, "home/u/.local/lib/python3.10/site-packages/a.pth",
 	    "import os\n#c\n/extra\n../../nowhere\n");
 	env(t, "HOME", "/home/u");
@@ -382,6 +384,7 @@ static void torch(struct tree *t, const char *rpath, const char *runpath)
 	m->versions[0] = "GLIBC_2.28";
 	library(t, SITE "torch/lib/libtorch_python.so", m);
 	m->soname = "libtorch_cuda.so";
+	m->versions[0] = "GLIBC_2.3";
 	m->needed[0] = "libcudnn.so.9";
 	m->rpath = rpath;
 	m->runpath = runpath;
@@ -429,7 +432,8 @@ static void test_torch_runpath(void **state)
 	struct tree *t = *state;
 	const struct torch *x;
 
-	torch(t, NULL, "$ORIGIN/../../nvidia/cudnn/lib");
+	/* Beside a DT_RUNPATH, DT_RPATH counts for nothing. */
+	torch(t, "$ORIGIN/../../nvidia/cudnn/lib", "$ORIGIN/../../nvidia/cudnn/lib");
 	env(t, "LD_LIBRARY_PATH", "/sys");
 	look(t);
 	x = &find(t, "/opt/v")->torch;

@@ -140,6 +140,18 @@ static void test_wheel_tag(void **state)
 	assert_null(py_tag_glibc(a, "a-b-manylinux_99999999999999999999_1_x"));
 }
 
+static void test_words(void **state)
+{
+	(void)state;
+	assert_true(py_is_word(VIEW("2.8.0a0+34c6371d24.nv25.08")));
+	assert_true(py_is_word(VIEW("1!2.0~rc1_x-1")));
+	assert_false(py_is_word(VIEW("")));
+	assert_false(py_is_word(VIEW("1.0\0")));
+	assert_false(py_is_word(VIEW("1.0 ")));
+	assert_false(py_is_word(VIEW("1/0")));
+	assert_false(py_is_word(VIEW("1.0\302\233")));
+}
+
 static void test_minor(void **state)
 {
 	(void)state;
@@ -156,8 +168,9 @@ static void test_minor(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_pyvenv),	  T(test_t15_pyvenv), T(test_version_py), T(test_t15_version_py),
-		T(test_metadata), T(test_normalize),  T(test_wheel_tag),  T(test_minor),
+		T(test_pyvenv),		T(test_t15_pyvenv), T(test_version_py),
+		T(test_t15_version_py), T(test_metadata),   T(test_normalize),
+		T(test_wheel_tag),	T(test_words),	    T(test_minor),
 	};
 
 	return cmocka_run_group_tests_name("python_text", tests, NULL, NULL);
