@@ -38,6 +38,10 @@ static const char *note_of(const struct solver *s, const struct offer *o, const 
 		strbuf_sep(&b, "; ");
 		strbuf_add(&b, _("some GPU runs it through PTX, which is compiled at the first start"));
 	}
+	if (o->any_python && !o->python) {
+		strbuf_sep(&b, "; ");
+		strbuf_add(&b, _("for which Pythons it has wheels is not in the matrix"));
+	}
 	if (o->doubtful) {
 		strbuf_sep(&b, "; ");
 		strbuf_add(&b, _("rests on a thin source"));

@@ -148,8 +148,11 @@ static void name_atom(const struct solver *s, struct plan *p, unsigned bit, uint
 		c.what = arena_printf(s->a, "%s%s", t->platform, t->musl ? _(" with musl") : "");
 	} else if (bit < ATOM_LIMIT) {
 		i = bit - ATOM_GPU;
-		c.what = arena_printf(s->a, _("%s (compute capability %s)"), t->gpus[i].name,
-				      cc_text(s->a, t->gpus[i].cc));
+		p->gpu_clash = true;
+		c.what = view_find(view_of(t->gpus[i].name), "capability") >= 0 ?
+				 t->gpus[i].name :
+				 arena_printf(s->a, _("%s (compute capability %s)"), t->gpus[i].name,
+					      cc_text(s->a, t->gpus[i].cc));
 	} else if (bit < ATOM_ASK) {
 		c.what = s->w->limits[bit - ATOM_LIMIT].text;
 		c.from = s->w->limits[bit - ATOM_LIMIT].requirement->from;

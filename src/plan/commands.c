@@ -277,8 +277,9 @@ void commands_fill(const struct solver *s, struct plan_choice *c)
 	sort_out(&w);
 	pip(&w);
 	uv(&w);
-	commands_conda(s, c, *w.pypi || *w.late ? arena_printf(s->a, "%s%s%s%s", keep(&w), w.pypi, *w.pypi && *w.late ? " " : "",
-							       w.late) : NULL);
+	commands_conda(s, c, *w.pypi ? arena_printf(s->a, "%s%s", keep(&w), w.pypi) : NULL);
+	if (c->commands[TOOL_CONDA].n && *w.late)
+		line(&w, TOOL_CONDA, "conda run -n torch pip install %s --no-build-isolation", w.late);
 	pixi(&w);
 	poetry(&w);
 	docker(&w);

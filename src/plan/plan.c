@@ -36,8 +36,11 @@ static bool has(const struct judged *v, enum violation_kind kind)
 }
 
 /* Newer than what was chosen, wished for, and yet not to be recommended: worth a word. */
-static bool unverified_newer(const struct judged *v, const struct judged *best)
+static bool unverified_newer(const struct solver *s, const struct judged *v, const struct judged *best)
 {
+	/* Without a choice only the newest of all is news. */
+	if (!best && version_cmp(&v->build->release, &s->verdicts[0].build->release) != 0)
+		return false;
 	return v->build->kind == BUILD_CUDA && has(v, V_UNVERIFIED) && !has(v, V_LIMIT) && !has(v, V_NO_CUDA) &&
 	       (!best || version_cmp(&v->build->release, &best->build->release) > 0);
 }
@@ -66,7 +69,7 @@ static void sort_builds(const struct solver *s, struct plan *p, const struct jud
 		if (v->fits && best) {
 			b = add(s, &p->alternatives, &p->n_alternatives, v);
 			b->why = why_not_best(s, v, best);
-		} else if (unverified_newer(v, best)) {
+		} else if (unverified_newer(s, v, best)) {
 			b = add(s, &p->alternatives, &p->n_alternatives, v);
 			add_reasons(s, v, b);
 		} else if (!brief) {
@@ -133,26 +136,57 @@ const struct plan *plan_solve(struct arena *a, struct matrix *m, const struct pl
 
 /* -------- folding */
 
-static bool same_reasons(const struct plan_build *a, const struct plan_build *b, bool skip_versions)
+static const char *folded(const struct plan_reason *r)
+{
+	return r->folded ? r->folded : r->text;
+}
+
+/*
+ * What a table says of a build: a build without CUDA is out for that alone, one that the requirements leave out for
+ * that; the rest of its reasons is in the JSON form.
+ */
+static struct plan_build essence(struct arena *a, const struct plan_build *b)
+{
+	struct plan_build e = *b;
+	size_t i;
+
+	e.reasons = NULL;
+	e.n_reasons = 0;
+	for (i = 0; i < b->n_reasons; i++) {
+		enum finding_id id = b->reasons[i].id;
+
+		if (id == FINDING_CPU_ONLY_WHEEL || id == FINDING_ROCM_BUILD_ON_NVIDIA || id == FINDING_GPU_NOT_FOUND) {
+			e.reasons = &b->reasons[i];
+			e.n_reasons = 1;
+			return e;
+		}
+		if (b->reasons[i].folded)
+			*ARENA_APPEND(a, e.reasons, e.n_reasons) = b->reasons[i];
+	}
+	if (!e.n_reasons) {
+		e.reasons = b->reasons;
+		e.n_reasons = b->n_reasons;
+	}
+	return e;
+}
+
+static bool same_reasons(const struct plan_build *a, const struct plan_build *b)
 {
 	size_t i;
 
 	if (a->n_reasons != b->n_reasons)
 		return false;
-	for (i = 0; i < a->n_reasons; i++) {
-		if (a->reasons[i].id != b->reasons[i].id)
+	for (i = 0; i < a->n_reasons; i++)
+		if (a->reasons[i].id != b->reasons[i].id ||
+		    strcmp(folded(&a->reasons[i]), folded(&b->reasons[i])) != 0)
 			return false;
-		/* "2.7.0+cu128 is not torch<2.6" differs by the build alone. */
-		if (skip_versions && a->reasons[i].id == FINDING_CONFLICTING_PINS)
-			continue;
-		if (strcmp(a->reasons[i].text, b->reasons[i].text) != 0)
-			return false;
-	}
 	return true;
 }
 
 static const char *variant_of(const struct plan_build *b)
 {
+	if (b->torch && !b->torch->cuda && strncmp(b->torch->variant, "rocm", 4) == 0)
+		return "rocm";
 	return b->torch ? b->torch->variant : b->cuda ? b->cuda : "";
 }
 
@@ -176,29 +210,32 @@ static bool same_package(const struct plan_build *a, const struct plan_build *b)
 struct plan_fold *plan_fold(struct arena *a, const struct plan *p, size_t *ret_n)
 {
 	struct plan_fold *list = NULL;
-	const struct plan_build **firsts = arena_calloc(a, p->n_refused + 1, sizeof(*firsts));
+	struct plan_build *firsts = arena_calloc(a, p->n_refused + 1, sizeof(*firsts)), e;
 	size_t *reached = arena_calloc(a, p->n_refused + 1, sizeof(*reached)), n = 0, i, k, rank = 0;
 
 	for (i = 0; i < p->n_refused; i++) {
-		const struct plan_build *b = &p->refused[i];
+		const struct plan_build *b = &e;
 		struct plan_fold *f;
+
+		e = essence(a, &p->refused[i]);
 
 		/* Releases are numbered as they come, so that a gap in a range is seen. */
 		rank += i && strcmp(b->version, p->refused[i - 1].version) != 0;
 		for (k = 0; k < n; k++)
-			if (reached[k] + 1 >= rank && same_package(firsts[k], b) && same_reasons(firsts[k], b, true))
+			if (reached[k] + 1 >= rank && same_package(&firsts[k], b) && same_reasons(&firsts[k], b))
 				break;
 		reached[k] = rank;
 		if (k == n) {
-			firsts[n] = b;
+			firsts[n] = e;
 			f = ARENA_APPEND(a, list, n);
 			*f = (struct plan_fold){ .first = b->version, .last = b->version, .variants = variant_of(b),
-						 .reasons = b->reasons, .n_reasons = b->n_reasons, .n = 1 };
+						 .reasons = b->reasons, .n_reasons = b->n_reasons, .n = 1, .n_variants = 1 };
 			f->package = b->package;
 			continue;
 		}
 		f = &list[k];
 		f->n++;
+		f->n_variants += !listed(f->variants, variant_of(b));
 		f->first = b->version; /* refused builds come newest first */
 		if (!listed(f->variants, variant_of(b)))
 			f->variants = arena_printf(a, "%s, %s", f->variants, variant_of(b));

@@ -116,6 +116,7 @@ struct plan_choice {
 struct plan_reason {
 	enum finding_id id;
 	const char *text; /* "driver 535.183.01 < 580.65.06" */
+	const char *folded; /* the same for several builds at once ("not torch<2.6"); NULL: text */
 };
 
 /* A build of torch, or (torch NULL) a release of another package. */
@@ -148,6 +149,7 @@ struct plan {
 	size_t n_refused;
 	struct plan_clash *clash;
 	size_t n_clash;
+	bool gpu_clash; /* a GPU is among them */
 	struct plan_serves *serves; /* GPU by GPU, when no build serves all */
 	size_t n_serves;
 	const char **why; /* when nothing fits */
@@ -177,7 +179,7 @@ struct plan_fold {
 	const char *variants;	  /* "cu128, cu130" */
 	const struct plan_reason *reasons;
 	size_t n_reasons;
-	size_t n; /* builds */
+	size_t n, n_variants; /* builds, and of how many variants */
 };
 /* Consecutive releases that are refused for the same reasons, newest first. */
 struct plan_fold *plan_fold(struct arena *a, const struct plan *p, size_t *ret_n);

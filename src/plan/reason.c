@@ -64,11 +64,13 @@ static struct plan_reason about_limit(const struct solver *s, const struct build
 		return (struct plan_reason){
 			.id = FINDING_CONFLICTING_PINS,
 			.text = arena_printf(s->a, _("%s is not %s"), b->text, l->text),
+			.folded = arena_printf(s->a, _("not %s"), l->text),
 		};
 	return (struct plan_reason){
 		.id = FINDING_TORCH_TORCHVISION_MISMATCH,
 		.text = have ? arena_printf(s->a, _("goes with %s %s, not %s"), p->name, have, l->text)
 			     : arena_printf(s->a, _("no %s is known for it: %s"), p->name, l->text),
+		.folded = arena_printf(s->a, _("not %s"), l->text),
 	};
 }
 
@@ -133,6 +135,7 @@ static struct plan_reason about_package(const struct solver *s, const struct bui
 		.id = known ? FINDING_CONFLICTING_PINS : FINDING_EXTENSION_NO_BUILD_FOR_CUDA,
 		.text = known ? arena_printf(s->a, _("no release of %s for it fits the rest"), name)
 			      : arena_printf(s->a, _("no release of %s is known for %s"), name, b->text),
+		.folded = known ? NULL : arena_printf(s->a, _("no release of %s is known for it"), name),
 	};
 }
 
@@ -240,8 +243,11 @@ struct plan_reason *reasons_of_offer(const struct solver *s, size_t wish, size_t
 		    arena_printf(s->a, _("driver %s < %s"), s->t->driver, o->least_text[os]));
 	for (k = 0; k < s->w->n_limits; k++)
 		if (st->bad & s->any_applies & ATOM(k))
-			add(s, &list, &n, FINDING_CONFLICTING_PINS,
-			    arena_printf(s->a, _("%s is not %s"), o->version, s->w->limits[k].text));
+			*ARENA_APPEND(s->a, list, n) = (struct plan_reason){
+				.id = FINDING_CONFLICTING_PINS,
+				.text = arena_printf(s->a, _("%s is not %s"), o->version, s->w->limits[k].text),
+				.folded = arena_printf(s->a, _("not %s"), s->w->limits[k].text),
+			};
 	for (k = 0; k < s->t->n_pythons; k++)
 		serving += offer_python(s, o, k);
 	if (!serving)

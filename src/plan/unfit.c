@@ -262,6 +262,8 @@ static void remedies_fill(const struct solver *s, struct plan *p)
 	if (p->n_serves > 1)
 		remedy(s, p, _("Keep apart what differs: one environment for each kind of GPU, and CUDA_VISIBLE_DEVICES to "
 			       "show it only its own."));
+	if (!p->gpu_clash)
+		return;
 	remedy(s, p, _("Another GPU: one of a later generation, which current builds hold code for "
 		       "(`cuvet show torch` lists their targets)."));
 }

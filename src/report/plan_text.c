@@ -9,7 +9,7 @@
 #include "report/report.h"
 #include "report/wrap.h"
 
-enum { ALTERNATIVES_SHOWN = 4 };
+enum { ALTERNATIVES_SHOWN = 4, VARIANTS_SHOWN = 5 };
 
 struct page {
 	struct arena *a;
@@ -113,10 +113,11 @@ static const char *build_name(struct page *g, const struct plan_build *b)
 {
 	if (b->torch)
 		return arena_printf(g->a, "%s+%s", b->torch->version, b->torch->variant);
-	return arena_printf(g->a, "%s %s", b->package, b->version);
+	return arena_printf(g->a, "%s %s%s%s%s", b->package, b->version, b->cuda ? " (CUDA " : "", b->cuda ? b->cuda : "",
+			    b->cuda ? ")" : "");
 }
 
-static const char *reasons(struct page *g, const struct plan_reason *r, size_t n)
+static const char *reasons(struct page *g, const struct plan_reason *r, size_t n, bool folded)
 {
 	struct strbuf b;
 	size_t i;
@@ -124,7 +125,7 @@ static const char *reasons(struct page *g, const struct plan_reason *r, size_t n
 	strbuf_init(&b, g->a);
 	for (i = 0; i < n; i++) {
 		strbuf_sep(&b, "; ");
-		strbuf_add(&b, r[i].text);
+		strbuf_add(&b, folded && r[i].folded ? r[i].folded : r[i].text);
 	}
 	return b.s;
 }
@@ -143,7 +144,7 @@ static void put_alternatives(struct page *g)
 	for (i = 0; i < p->n_alternatives && (g->v->all || shown < ALTERNATIVES_SHOWN); i++) {
 		const struct plan_build *b = &p->alternatives[i];
 
-		item(g, arena_printf(g->a, "%s: %s", build_name(g, b), b->why ? b->why : reasons(g, b->reasons, b->n_reasons)));
+		item(g, arena_printf(g->a, "%s: %s", build_name(g, b), b->why ? b->why : reasons(g, b->reasons, b->n_reasons, false)));
 		/* What is not recommended is news; what is merely older is not. */
 		shown += b->why != NULL;
 	}
@@ -175,7 +176,7 @@ static void put_refused(struct page *g)
 		return;
 	heading(g, _("Refused"));
 	for (i = 0; g->v->all && i < p->n_refused; i++)
-		put_row(g, build_name(g, &p->refused[i]), reasons(g, p->refused[i].reasons, p->refused[i].n_reasons));
+		put_row(g, build_name(g, &p->refused[i]), reasons(g, p->refused[i].reasons, p->refused[i].n_reasons, false));
 	if (g->v->all)
 		return;
 	f = plan_fold(g->a, p, &n);
@@ -189,9 +190,11 @@ static void put_refused(struct page *g)
 			strbuf_add(&b, f[i].first);
 		else
 			strbuf_printf(&b, "%s - %s", f[i].first, f[i].last);
-		if (f[i].variants && *f[i].variants)
+		if (f[i].n_variants > VARIANTS_SHOWN)
+			strbuf_printf(&b, _(" (%zu variants)"), f[i].n_variants);
+		else if (f[i].variants && *f[i].variants)
 			strbuf_printf(&b, " %s%s", f[i].package ? "CUDA " : "", f[i].variants);
-		put_row(g, b.s, reasons(g, f[i].reasons, f[i].n_reasons));
+		put_row(g, b.s, reasons(g, f[i].reasons, f[i].n_reasons, true));
 	}
 }
 
