@@ -92,6 +92,120 @@ static void tensorflow_in(struct judge *j, const struct python *p)
 						     tf->version.value)));
 }
 
+/* -------- which copy the loader takes */
+
+static bool dir_in_list(const char *file, const char *list)
+{
+	struct view rest = view_of(list), dir, of = view_of(file);
+	const char *slash = strrchr(file, '/');
+
+	of.n = slash ? (size_t)(slash - file) : 0;
+	while (rest.n) {
+		dir = view_cut(rest, ':', &rest);
+		while (dir.n > 1 && dir.p[dir.n - 1] == '/')
+			dir.n--;
+		if (of.n && dir.n == of.n && memcmp(dir.p, of.p, of.n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool bundled(const struct python *p, const char *file)
+{
+	return view_starts(view_of(file), look_prefix(p)) || strstr(file, "/site-packages/");
+}
+
+/* A hidden copy by which the sub-libraries are found, though libcudnn itself is the wheel's; NULL
+ * when none. */
+static const char *split_copy(const struct snapshot *s, const struct library *l)
+{
+	const char *list = snapshot_env(s, "LD_LIBRARY_PATH");
+	size_t i;
+
+	/* DT_RPATH of torch finds libcudnn; the wheel's own DT_RUNPATH comes after LD_LIBRARY_PATH.
+	 * cuDNN 9 is split. */
+	if (!list || !fact_is(&l->via, "DT_RPATH") || !strstr(l->path.value, "/nvidia/cudnn/"))
+		return NULL;
+	for (i = 0; i < l->shadowed.n; i++)
+		if (dir_in_list(l->shadowed.values[i], list))
+			return l->shadowed.values[i];
+	return NULL;
+}
+
+/* The environment's own copy that another one hides; NULL when the own one is taken. */
+static const char *hidden_copy(const struct python *p, const struct library *l)
+{
+	size_t i;
+
+	if (bundled(p, l->path.value))
+		return NULL;
+	for (i = 0; i < l->shadowed.n; i++)
+		if (bundled(p, l->shadowed.values[i]))
+			return l->shadowed.values[i];
+	return NULL;
+}
+
+static void shadowing_in(struct judge *j, const struct python *p)
+{
+	const struct library *l = &p->torch.cudnn;
+	const struct fact *env = snapshot_env_fact(j->s, "LD_LIBRARY_PATH");
+	const char *split, *hidden;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!fact_known(&l->path))
+		return;
+	split = split_copy(j->s, l);
+	hidden = split ? NULL : hidden_copy(p, l);
+	if (!split && !hidden)
+		return;
+	f = finding_add(j, FINDING_LIB_SHADOWING, look_prefix(p));
+	/* Whether the copies differ is not seen here: the same version twice does no harm. */
+	f->severity = SEVERITY_WARNING;
+	if (split)
+		finding_message(
+			j, f,
+			_("libcudnn is the wheel's (%s), and its sub-libraries are taken from "
+			  "LD_LIBRARY_PATH (%s): "
+			  "two versions are mixed."),
+			fact_value(&l->version, l->path.value), split);
+	else
+		finding_message(
+			j, f,
+			_("cuDNN is taken from %s instead of the copy that came with PyTorch "
+			  "(%s)."),
+			l->path.value, hidden);
+	finding_fact(j, f, "torch.cudnn.path", &l->path, NULL);
+	finding_evidence(j, f, "torch.cudnn.shadowed", split ? split : hidden, NULL,
+			 l->shadowed.source);
+	if (env)
+		finding_fact(j, f, "LD_LIBRARY_PATH", env, _("without a cuDNN in it"));
+	finding_inferred(f);
+	r = finding_remedy(
+		j, f, "%s",
+		_("Take that directory out of LD_LIBRARY_PATH (or ld.so.conf): the wheels find "
+		  "their own "
+		  "libraries."));
+	if (env)
+		remedy_command(j, r, "unset LD_LIBRARY_PATH");
+	r->risk = RISK_SAFE;
+}
+
+static void run_lib_shadowing(struct judge *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->s->n_pythons; i++)
+		shadowing_in(j, &j->s->pythons[i]);
+}
+
+const struct rule rule_lib_shadowing = {
+	.name = "lib-shadowing",
+	.needs = NEED_TORCH | NEED_PYTHON,
+	.layer = LAYER_LIBRARY,
+	.run = run_lib_shadowing,
+};
+
 static void run_cudnn_version_mismatch(struct judge *j)
 {
 	size_t i;

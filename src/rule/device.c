@@ -217,6 +217,42 @@ static void run_mig_no_instance(struct judge *j)
 	}
 }
 
+/* Every name in the variable is a MIG device's, and no GPU here has one of that name. */
+static void run_mig_device_not_selected(struct judge *j)
+{
+	const struct snapshot *s = j->s;
+	const struct fact *env = snapshot_env_fact(s, "CUDA_VISIBLE_DEVICES");
+	const struct gpu *mig = NULL;
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	if (!env || !view_starts(view_of(env->value), "MIG-") || look_cuda_works(s))
+		return;
+	for (i = 0; i < s->n_gpus; i++) {
+		if (look_gpu_used(s, i))
+			return;
+		if (fact_is(&s->gpus[i].mig_mode, "enabled") && s->gpus[i].mig_devices.n)
+			mig = &s->gpus[i];
+	}
+	if (!mig)
+		return;
+	f = finding_add(j, FINDING_MIG_DEVICE_NOT_SELECTED, "CUDA_VISIBLE_DEVICES");
+	finding_message(
+		j, f,
+		_("CUDA_VISIBLE_DEVICES=%s is no MIG device of this machine; instances exist "
+		  "under other names."),
+		env->value);
+	finding_fact(j, f, "CUDA_VISIBLE_DEVICES", env, mig->mig_devices.values[0]);
+	finding_evidence(j, f, "gpu.mig_devices", mig->mig_devices.values[0], NULL,
+			 mig->mig_devices.source);
+	r = finding_remedy(j, f, "%s", _("Name an instance that exists."));
+	remedy_command(j, r, "nvidia-smi -L");
+	remedy_command(j, r, "export CUDA_VISIBLE_DEVICES=%s",
+		       shell_word(j->a, mig->mig_devices.values[0]));
+	r->risk = RISK_SAFE;
+}
+
 /* -------- compute mode */
 
 static void run_compute_mode_exclusive(struct judge *j)
@@ -265,7 +301,7 @@ static void run_visible_devices_wrong(struct judge *j)
 			return;
 		n += look_is_nvidia(&s->gpus[i]);
 	}
-	if (!n)
+	if (!n || judge_has(j, FINDING_MIG_DEVICE_NOT_SELECTED))
 		return;
 	f = finding_add(j, FINDING_VISIBLE_DEVICES_WRONG, "CUDA_VISIBLE_DEVICES");
 	if (*env->value && strcmp(env->value, "-1") != 0)
@@ -308,6 +344,12 @@ const struct rule rule_mig_no_instance = {
 	.needs = NEED_NVML,
 	.layer = LAYER_DRIVER,
 	.run = run_mig_no_instance,
+};
+const struct rule rule_mig_device_not_selected = {
+	.name = "mig-device-not-selected",
+	.needs = NEED_NVML | NEED_ENVIRONMENT,
+	.layer = LAYER_DRIVER,
+	.run = run_mig_device_not_selected,
 };
 const struct rule rule_compute_mode_exclusive = {
 	.name = "compute-mode-exclusive",

@@ -217,6 +217,59 @@ static void run_open_module_unsupported_gpu(struct judge *j)
 	judge_flavor(j, "open", "unsupported");
 }
 
+/* -------- open modules that want to be asked for */
+
+/* Tags 515 to 535 of the open modules refuse GeForce and workstation boards without the parameter;
+ * 545 does not. */
+static void run_open_module_optin_required(struct judge *j)
+{
+	const struct fact *flavor = look_flavor(j->s), *driver = look_driver(j->s);
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	if (look_is_windows(j->s))
+		return;
+	if (!flavor || !driver) {
+		judge_skip(j, "driver.flavor", "%s",
+			   _("it is not known which kernel modules of which version these are"));
+		return;
+	}
+	if (!fact_is(flavor, "open") || look_branch(driver->value) < 515 ||
+	    look_branch(driver->value) > 535)
+		return;
+	for (i = 0; i < j->s->n_gpus; i++) {
+		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
+
+		if (!unsettled(j, i) || !row || !row->gpu_class || !row->open_module ||
+		    strcmp(row->open_module, "supported") != 0 ||
+		    (strcmp(row->gpu_class, "geforce") != 0 &&
+		     strcmp(row->gpu_class, "mobile") != 0 &&
+		     strcmp(row->gpu_class, "workstation") != 0))
+			continue;
+		f = finding_add(j, FINDING_OPEN_MODULE_OPTIN_REQUIRED, gpu_subject(j, i));
+		finding_message(
+			j, f,
+			_("The open kernel modules %s refuse this GPU unless "
+			  "NVreg_OpenRmEnableUnsupportedGpus=1 is "
+			  "set; from 545 on they do not."),
+			driver->value);
+		finding_fact(j, f, "driver.version", driver, ">= 545");
+		finding_fact(j, f, "driver.flavor", flavor, NULL);
+		finding_inferred(f);
+		r = finding_remedy(
+			j, f, "%s",
+			_("Set the parameter and reboot, or install the proprietary modules."));
+		remedy_command(
+			j, r,
+			"echo 'options nvidia NVreg_OpenRmEnableUnsupportedGpus=1' | sudo tee "
+			"/etc/modprobe.d/nvidia-open.conf");
+		remedy_command(j, r, "sudo reboot");
+		r->needs_root = true;
+		r->needs_reboot = true;
+	}
+}
+
 /* -------- no driver that still drives the card is new enough */
 
 static void run_no_driver_can_help(struct judge *j)
@@ -282,6 +335,12 @@ const struct rule rule_open_module_unsupported_gpu = {
 	.needs = NEED_PCI,
 	.layer = LAYER_KERNEL,
 	.run = run_open_module_unsupported_gpu,
+};
+const struct rule rule_open_module_optin_required = {
+	.name = "open-module-optin-required",
+	.needs = NEED_PCI,
+	.layer = LAYER_KERNEL,
+	.run = run_open_module_optin_required,
 };
 const struct rule rule_no_driver_can_help = {
 	.name = "no-driver-can-help",

@@ -156,6 +156,72 @@ static void run_driver_module_not_built(struct judge *j)
 	r->needs_root = true;
 }
 
+/* -------- Secure Boot */
+
+/* Built on this machine, so that nobody's key but the owner's can have signed it. */
+static const struct module *local_module(const struct snapshot *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->driver.n_modules; i++) {
+		const struct module *m = &s->driver.modules[i];
+		const char *path = fact_value(&m->path, "");
+
+		if (is_nvidia_file(m) &&
+		    (!fact_known(&m->kernel) || fact_is(&m->kernel, s->host.kernel.value)) &&
+		    (strstr(path, "/updates/") || strstr(path, "/extra/") ||
+		     strstr(path, "/weak-updates/") || strstr(path, "/kernel/drivers/video/")))
+			return m;
+	}
+	return NULL;
+}
+
+static void run_secure_boot_blocks_module(struct judge *j)
+{
+	const struct snapshot *s = j->s;
+	const struct module *m;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!module_is_missing(j) || !fact_known(&s->host.kernel) ||
+	    judge_has(j, FINDING_GPU_NEEDS_NEWER_DRIVER) ||
+	    judge_has(j, FINDING_GPU_DROPPED_BY_DRIVER) ||
+	    judge_has(j, FINDING_OPEN_MODULE_REQUIRED))
+		return;
+	m = local_module(s);
+	if (!m || (!fact_yes(&s->host.secure_boot) && !fact_is(&s->host.lockdown, "integrity") &&
+		   !fact_is(&s->host.lockdown, "confidentiality")))
+		return;
+	f = finding_add(j, FINDING_SECURE_BOOT_BLOCKS_MODULE, _("this machine"));
+	finding_message(
+		j, f, "%s",
+		_("Secure Boot is on and the nvidia module was built here: unless its key is "
+		  "enrolled, the "
+		  "kernel refuses to load it, and it is not loaded."));
+	finding_fact(j, f, "host.secure_boot", &s->host.secure_boot, "no");
+	if (fact_known(&s->host.lockdown))
+		finding_fact(j, f, "host.lockdown", &s->host.lockdown, NULL);
+	finding_fact(j, f, "driver.modules.path", &m->path, NULL);
+	finding_inferred(f);
+	r = finding_remedy(
+		j, f, "%s",
+		_("Look whether that is the reason, then enrol the key with which DKMS signs "
+		  "(choose a "
+		  "password; the firmware asks for it at the next boot)."));
+	remedy_command(
+		j, r,
+		"sudo modprobe nvidia; sudo dmesg | grep -iE 'key was rejected|required "
+		"key|lockdown'");
+	remedy_command(j, r, "sudo mokutil --import %s",
+		       fact_is(&s->host.os_id, "ubuntu") ? "/var/lib/shim-signed/mok/MOK.der"
+							 : "/var/lib/dkms/mok.pub");
+	remedy_command(j, r, "sudo reboot");
+	r->needs_root = true;
+	r->needs_reboot = true;
+	r = finding_remedy(j, f, "%s", _("Or switch Secure Boot off in the firmware."));
+	r->needs_reboot = true;
+}
+
 /* -------- another driver holds the GPU */
 
 static void run_nouveau_bound(struct judge *j)
@@ -327,6 +393,12 @@ const struct rule rule_driver_module_not_built = {
 	.needs = NEED_PCI | NEED_KERNEL | NEED_USERLIB,
 	.layer = LAYER_KERNEL,
 	.run = run_driver_module_not_built,
+};
+const struct rule rule_secure_boot_blocks_module = {
+	.name = "secure-boot-blocks-module",
+	.needs = NEED_PCI | NEED_KERNEL | NEED_HOST,
+	.layer = LAYER_KERNEL,
+	.run = run_secure_boot_blocks_module,
 };
 const struct rule rule_nouveau_bound = {
 	.name = "nouveau-bound",

@@ -134,6 +134,46 @@ static void run_toolkit_gpu(struct judge *j)
 	}
 }
 
+/* -------- which nvcc comes first */
+
+static void run_toolkit_shadowed(struct judge *j)
+{
+	const struct toolkit *first = NULL, *other = NULL;
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	for (i = 0; i < j->s->n_toolkits; i++) {
+		const struct toolkit *t = &j->s->toolkits[i];
+
+		if (!has_nvcc(t))
+			continue;
+		/* The distribution's package; NVIDIA's own live below /usr/local or /opt. */
+		if (strstr(fact_value(&t->via, ""), "PATH") &&
+		    view_starts(view_of(fact_value(&t->path, "")), "/usr/lib/"))
+			first = t;
+		else if (!other)
+			other = t;
+	}
+	if (!first || !other || snapshot_env(j->s, "CUDA_HOME"))
+		return;
+	f = finding_add(j, FINDING_TOOLKIT_SHADOWED, fact_value(&first->path, "nvcc"));
+	finding_message(
+		j, f,
+		_("The nvcc that PATH finds is the distribution's (CUDA %s); the toolkit in %s "
+		  "(CUDA %s) is hidden by "
+		  "it."),
+		first->version.value, fact_value(&other->path, "?"), other->version.value);
+	finding_fact(j, f, "toolkit.path", &first->path, fact_value(&other->path, NULL));
+	finding_fact(j, f, "toolkit.version", &first->version, other->version.value);
+	r = finding_remedy(
+		j, f, "%s",
+		_("Put the wanted toolkit in front, or remove the distribution's package."));
+	remedy_command(j, r, "export PATH=%s/bin:$PATH",
+		       shell_word(j->a, fact_value(&other->path, "/usr/local/cuda")));
+	remedy_command(j, r, "sudo apt-get remove nvidia-cuda-toolkit");
+}
+
 /* -------- nvcc and torch */
 
 /* The toolkit that a build of an extension would take: CUDA_HOME's, nvcc's on PATH, else the first
@@ -195,6 +235,12 @@ const struct rule rule_toolkit_gpu = {
 	.needs = NEED_TOOLKIT | NEED_GPU,
 	.layer = LAYER_TOOLKIT,
 	.run = run_toolkit_gpu,
+};
+const struct rule rule_toolkit_shadowed = {
+	.name = "toolkit-shadowed",
+	.needs = NEED_TOOLKIT | NEED_ENVIRONMENT,
+	.layer = LAYER_TOOLKIT,
+	.run = run_toolkit_shadowed,
 };
 const struct rule rule_toolkit_torch_mismatch = {
 	.name = "toolkit-torch-mismatch",
