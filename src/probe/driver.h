@@ -19,7 +19,7 @@ enum {
 	DRIVER_MIG_MAX = 128,	   /* over all GPUs */
 	DRIVER_TEXT = 96,	   /* NVML's longest name or UUID */
 	DRIVER_DEADLINE_MS = 10000, /* unless $CUVET_DRIVER_TIMEOUT_MS says otherwise */
-	DRIVER_HEALTHY_MS = 40,	   /* that a healthy machine waits for cuInit, from the start of the children */
+	DRIVER_HEALTHY_MS = 25,	   /* that a healthy machine waits for cuInit, from the start of the children */
 };
 
 /* Codes of a value: 0 and above is what the call returned; 0 means that the value counts. */

@@ -102,7 +102,10 @@ static const char *environment_doubt(const struct snapshot *s)
 	return NULL;
 }
 
-/* Kinds of places where the driver's word and its modules are not all. */
+/*
+ * Kinds of places where the driver's word and its modules are not all. A container is none of them: what one can
+ * take away (nodes, access, libraries, the modules' list) was looked at by itself, and NVML opened the GPU's node.
+ */
 static const char *place_doubt(const struct probe_ctx *p)
 {
 	const struct snapshot *s = p->s;
@@ -112,8 +115,6 @@ static const char *place_doubt(const struct probe_ctx *p)
 
 	if (!fact_is(&s->host.system, "linux"))
 		return "not plain Linux";
-	if (fact_known(&s->container.kind) && !fact_is(&s->container.kind, "none"))
-		return "a container";
 	for (i = 0; i < s->n_gpus; i++)
 		if (fact_known(&s->gpus[i].kernel_driver) && !fact_is(&s->gpus[i].kernel_driver, "nvidia"))
 			return "a GPU without the driver";
