@@ -18,12 +18,15 @@ say() {
 
 # One need a line: level, how to see it (cmd NAME | header FILE | python MODULE | lib FILE), the
 # Debian package, and "must" or "may": without a "must" nothing can be built, without a "may" the
-# tests that need it are skipped by name.
+# tests that need it are skipped by name; without the last two of "build" `cuvet data update` cannot
+# verify, or can take files alone.
 needs() {
 	cat <<-'END'
 	build cmd cc gcc must
 	build header stdio.h libc6-dev must
 	build header cjson/cJSON.h libcjson-dev must
+	build header openssl/evp.h libssl-dev may
+	build header curl/curl.h libcurl4-openssl-dev may
 	test header cmocka.h libcmocka-dev may
 	test cmd bats bats may
 	test cmd shellcheck shellcheck may

@@ -20,9 +20,9 @@ door() { # name header-pattern files-pattern
 }
 shopt -s extglob
 door cJSON 'cjson/|cJSON' 'src/base/json*.c'
-door libcurl 'curl/' 'src/fetch/http_curl.c'
+door libcurl 'curl/' 'src/update/http_curl.c'
 door libarchive 'archive' 'src/@(fetch|source)/*archive*.c'
-door libcrypto 'openssl/' 'src/fetch/digest.c'
+door libcrypto 'openssl/' 'src/update/crypto.c'
 door PCRE2 'pcre2' 'src/base/regex*.c'
 door libyaml 'yaml' 'src/base/yaml*.c'
 door dlopen 'dlfcn' 'src/sys/dl*.c'
@@ -72,7 +72,7 @@ tap "no unsafe or locale-bound parsing" "$(grep -rnE --include='*.[ch]' \
 calls "only sysroot, live probes, file and fetch open paths" \
 	"open openat openat2 creat fopen freopen opendir fdopendir scandir stat lstat fstatat \
 	statx access faccessat readlink readlinkat realpath glob ftw nftw chdir" \
-	'@(sys/sysroot*|sys/live*|base/file|fetch/*|sys/child|cli/cli).o'
+	'@(sys/sysroot*|sys/live*|base/file|compat/installed|update/store|fetch/*|sys/child|cli/cli).o'
 tap "a child and the command line open /dev/null alone" \
 	"$(grep -nE '[^_]open(at)?\(' src/sys/child*.c src/cli/cli.c 2>/dev/null |
 		grep -vE 'open\("/dev/null"|:[[:space:]]*/?\*')"

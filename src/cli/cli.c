@@ -21,9 +21,11 @@
 #define LOCALEDIR "/usr/local/share/locale"
 #endif
 
-extern const struct cmd cmd_check, cmd_plan, cmd_show, cmd_explain, cmd_snapshot;
+extern const struct cmd cmd_check, cmd_plan, cmd_show, cmd_explain, cmd_snapshot, cmd_data;
 
-const struct cmd *const cmds[] = { &cmd_check, &cmd_plan, &cmd_show, &cmd_explain, &cmd_snapshot, NULL };
+const struct cmd *const cmds[] = {
+	&cmd_check, &cmd_plan, &cmd_show, &cmd_explain, &cmd_snapshot, &cmd_data, NULL,
+};
 
 /*
  * A closed descriptor 0, 1 or 2 would be taken by the next open() and written to as if it were the terminal.

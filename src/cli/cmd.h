@@ -22,6 +22,8 @@ struct str_list {
 struct options {
 	bool json, strict, no_live, help, version, deep, check;
 	bool driver_upgrade, all; /* plan */
+	bool allow_older;
+	const char *from, *trust_key;
 	const char *format, *root, *facts, *python, *data, *lang, *colour, *gpu, *batch;
 	struct str_list assume, require, error, ignore, requirement;
 	struct str_list args; /* operands */

@@ -237,8 +237,7 @@ const char **installed_names(struct arena *a, int fd, size_t *ret_n)
 	return list;
 }
 
-/* Newer than what is embedded, or asked for all the same while that was embedded. */
-static bool preferred(const struct installed_set *set, const struct installed_current *current)
+bool installed_preferred(const struct installed_set *set, const struct installed_current *current)
 {
 	struct view embedded = compat_embedded_date();
 
@@ -271,7 +270,7 @@ const char *installed_active(struct arena *a, const char **ret_ignored)
 		return NULL;
 	installed_set(a, fd, current.use, &set);
 	*ret_ignored = set.unusable;
-	if (!set.unusable && !preferred(&set, &current))
+	if (!set.unusable && !installed_preferred(&set, &current))
 		*ret_ignored = _("they are not newer than those of the program");
 	return *ret_ignored ? NULL : arena_printf(a, "%s/%s", path, current.use);
 }

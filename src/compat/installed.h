@@ -66,6 +66,9 @@ bool installed_name_ok(const char *name);
 /* Names of all sets, oldest first; NULL-terminated. */
 const char **installed_names(struct arena *a, int fd, size_t *ret_n);
 
+/* Newer than what is embedded, or asked for all the same while that was embedded. */
+bool installed_preferred(const struct installed_set *set, const struct installed_current *current);
+
 /*
  * The folder whose tables are to be used instead of the embedded ones, or NULL. *ret_ignored says why
  * a set that was chosen is not used. The variable CUVET_NO_USER_DATA, if not empty, hides all sets.

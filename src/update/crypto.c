@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libcrypto by dlopen; no other file includes its headers. */
+#include "update/crypto.h"
+
+#include "base/arena.h"
+#include "sys/dl.h"
+
+#if __has_include(<openssl/evp.h>)
+#include <openssl/evp.h>
+
+struct crypto {
+	__typeof__(EVP_PKEY_new_raw_public_key) *pkey_new;
+	__typeof__(EVP_PKEY_free) *pkey_free;
+	__typeof__(EVP_MD_CTX_new) *ctx_new;
+	__typeof__(EVP_MD_CTX_free) *ctx_free;
+	__typeof__(EVP_DigestVerifyInit) *verify_init;
+	__typeof__(EVP_DigestVerify) *verify;
+	__typeof__(EVP_sha256) *sha256;
+	__typeof__(EVP_Digest) *digest;
+};
+
+#define ROW(field, symbol) { .name = symbol, .offset = offsetof(struct crypto, field), .required = true }
+
+static const struct dl_symbol symbols[] = {
+	ROW(pkey_new, "EVP_PKEY_new_raw_public_key"),
+	ROW(pkey_free, "EVP_PKEY_free"),
+	ROW(ctx_new, "EVP_MD_CTX_new"),
+	ROW(ctx_free, "EVP_MD_CTX_free"),
+	ROW(verify_init, "EVP_DigestVerifyInit"),
+	ROW(verify, "EVP_DigestVerify"),
+	ROW(sha256, "EVP_sha256"),
+	ROW(digest, "EVP_Digest"),
+};
+
+int crypto_open(struct arena *a, struct crypto **ret, struct err *err)
+{
+	/* The functions above are the same in both. */
+	static const char *const names[] = { "libcrypto.so.3", "libcrypto.so.1.1" };
+	struct crypto *c = arena_alloc(a, sizeof(*c));
+	struct dl_report first = { .state = DL_ABSENT }, r;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		dl_load(names[i], symbols, ARRAY_LEN(symbols), c, &r);
+		if (r.state == DL_LOADED) {
+			*ret = c;
+			return 0;
+		}
+		if (i == 0)
+			first = r;
+	}
+	return err_set(err, ERR_UNSUPPORTED,
+		       _("signatures cannot be verified without libcrypto.so.3 (Debian, Ubuntu: install libssl3): %s"),
+		       first.text);
+}
+
+int crypto_verify(struct crypto *c, struct view data, const unsigned char signature[SIGNATURE_BYTES],
+		  const unsigned char key[KEY_BYTES], struct err *err)
+{
+	EVP_PKEY *pkey = c->pkey_new(EVP_PKEY_ED25519, NULL, key, KEY_BYTES);
+	EVP_MD_CTX *ctx = c->ctx_new();
+	bool ready = pkey && ctx && c->verify_init(ctx, NULL, NULL, NULL, pkey) == 1;
+	bool good = ready && c->verify(ctx, signature, SIGNATURE_BYTES, (const unsigned char *)data.p,
+				       data.n) == 1;
+
+	c->ctx_free(ctx);
+	c->pkey_free(pkey);
+	if (good)
+		return 0;
+	if (!ready)
+		return err_set(err, ERR_UNSUPPORTED, _("this libcrypto does not do Ed25519"));
+	return err_set(err, ERR_DATA, _("the signature does not fit: these are not the bytes that were signed, or another key signed them"));
+}
+
+int crypto_sha256(struct crypto *c, struct view data, unsigned char ret[HASH_BYTES], struct err *err)
+{
+	unsigned n = 0;
+
+	if (c->digest(data.p, data.n, ret, &n, c->sha256(), NULL) == 1 && n == HASH_BYTES)
+		return 0;
+	return err_set(err, ERR_UNSUPPORTED, _("this libcrypto does not do SHA-256"));
+}
+
+#else
+
+int crypto_open(struct arena *a, struct crypto **ret, struct err *err)
+{
+	(void)a;
+	(void)ret;
+	return err_set(err, ERR_UNSUPPORTED,
+		       _("this cuvet was built without OpenSSL's headers and cannot verify signatures"));
+}
+
+int crypto_verify(struct crypto *c, struct view data, const unsigned char signature[SIGNATURE_BYTES],
+		  const unsigned char key[KEY_BYTES], struct err *err)
+{
+	(void)c;
+	(void)data;
+	(void)signature;
+	(void)key;
+	return err_set(err, ERR_UNSUPPORTED, "%s", _(err_text(ERR_UNSUPPORTED)));
+}
+
+int crypto_sha256(struct crypto *c, struct view data, unsigned char ret[HASH_BYTES], struct err *err)
+{
+	(void)c;
+	(void)data;
+	(void)ret;
+	return err_set(err, ERR_UNSUPPORTED, "%s", _(err_text(ERR_UNSUPPORTED)));
+}
+
+#endif
