@@ -32,12 +32,18 @@ make=${MAKE:-make}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 export JOBS=$jobs
 patterns=("$@")
-logs=$root/build/test-logs
-rm -rf "$logs"
-mkdir -p "$logs"
 scratch=$(mktemp -d)
-# Test trees may hold folders without rights.
-trap 'chmod -R u+rwX "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+logs=$scratch/logs
+mkdir -p "$logs"
+
+# The logs of the last run that ended stay; another run at the same time is not disturbed. Test trees
+# may hold folders without rights.
+finish() {
+	mkdir -p build && rm -rf build/test-logs && cp -r "$logs" build/test-logs
+	chmod -R u+rwX "$scratch" 2>/dev/null
+	rm -rf "$scratch"
+}
+trap finish EXIT
 
 passed=0 failed=0 skipped=0
 skips=()
@@ -145,7 +151,7 @@ report() { # index
 		# First which ones, then the end of the output.
 		grep -a '^not ok' "$log" | grep -v ' # SKIP ' | head -n 40 | cut -c1-200 | cat -v |
 			sed 's/^/    /'
-		echo "    ---- end of ${log#"$root"/}"
+		echo "    ---- end of build/test-logs/$(basename "$log")"
 		tail -n 40 "$log" | cut -c1-400 | cat -v | sed 's/^/    | /'
 	fi
 	while IFS= read -r text; do
