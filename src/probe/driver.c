@@ -130,7 +130,7 @@ static void cuda_collect(struct probe_ctx *p)
 	cuda_facts(p, calls);
 }
 
-/* On a healthy machine cuInit is not worth its 100 ms: it is dropped, and the facts say that it was. */
+/* On a healthy machine cuInit is not worth its 100 to 250 ms (H200): it is dropped, and the facts say that it was. */
 static void cuda_end(struct probe_ctx *p)
 {
 	struct live_calls *calls = p->calls;

@@ -4,7 +4,6 @@
  * what needs no context.
  */
 #include <locale.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -90,8 +89,6 @@ long cuda_ask(void *ctx, void *answer, size_t size)
 	an->init.code = an->version.code = an->count.code = CODE_NOT_CALLED;
 	/* dl_load tells causes apart by the loader's words. */
 	setlocale(LC_ALL, "C");
-	/* Halves the time of cuInit: nothing is compiled here, so the compiler's libraries can stay out. */
-	setenv("CUDA_FORCE_PRELOAD_LIBRARIES", "0", 0);
 	ask->progress->call = -1;
 	dl_load(ask->library, symbols, ARRAY_LEN(symbols), &api, &an->library);
 	if (an->library.state != DL_LOADED)

@@ -30,7 +30,7 @@ enum {
 	MAGIC = 0x43555654,
 	PIPE_FD = 3,	   /* where the child keeps its end */
 	GRACE_KILL_MS = 50, /* for a killed child to go; one in D state is then left to init */
-	GRACE_EXIT_MS = 5, /* for the status of a child whose answer is whole */
+	GRACE_EXIT_MS = 1, /* for the status of a child whose answer is whole */
 	SLICE_MS = 20,	   /* how often the death of a child is looked for whose pipe stays open */
 	EXIT_SETUP = 121,
 	EXIT_NO_ANSWER = 120,
