@@ -22,10 +22,10 @@ static bool alike(const struct gpu_row *a, const struct gpu_row *b)
 /* The table row that a GPU's facts come from, and so its sources. */
 static void set_origin(struct show *s, struct show_row *r)
 {
-	static const char *const tables[] = { "name", "gpu", "chip" };
+	static const char *const tables[] = { "name", "gpu", "chip", "chip" };
+	static const char *const fields[] = { "name", "id", "chip", "cc" };
 	const struct gpu_row *g = r->gpu;
-	const char *const keys[] = { g->name, g->id, g->chip };
-	static const char *const fields[] = { "name", "id", "chip" };
+	const char *const keys[] = { g->name, g->id, g->chip, g->cc > 0 ? cc_text(s->r->a, g->cc) : NULL };
 	size_t i, at;
 
 	for (i = 0; i < ARRAY_LEN(tables) && !r->row; i++) {

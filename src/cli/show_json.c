@@ -116,7 +116,9 @@ static void put_gpu(struct run *run, struct jsonw *w, const struct show_row *r)
 	else
 		jsonw_null(w);
 	jsonw_kbool(w, "last_driver_known", g->last_driver_known);
-	put_rest(w, r->row, done, ARRAY_LEN(done));
+	/* A capability alone has its sources from one of its chips, whose own facts are not the others'. */
+	if (g->chip || g->id)
+		put_rest(w, r->row, done, ARRAY_LEN(done));
 }
 
 static void put_torch(struct jsonw *w, const struct show_row *r)
