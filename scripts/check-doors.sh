@@ -69,10 +69,12 @@ banned+='|sprintf|vsprintf|alloca'
 # shellcheck disable=SC2016
 tap "no unsafe or locale-bound parsing" "$(grep -rnE --include='*.[ch]' \
 	"(^|[^A-Za-z0-9_])($banned)[[:space:]]*\(" src | grep -vE ':[[:space:]]*(/?\*|//)')"
+# Paths of the system: sysroot and the live probes. Files that the user names: file and facts.
+openers='sys/sysroot*|sys/live*|base/file|probe/facts|compat/installed|update/store|fetch/*'
 calls "only sysroot, live probes, file and fetch open paths" \
 	"open openat openat2 creat fopen freopen opendir fdopendir scandir stat lstat fstatat \
 	statx access faccessat readlink readlinkat realpath glob ftw nftw chdir" \
-	'@(sys/sysroot*|sys/live*|base/file|compat/installed|update/store|fetch/*|sys/child|cli/cli).o'
+	"@($openers|sys/child|cli/cli).o"
 tap "a child and the command line open /dev/null alone" \
 	"$(grep -nE '[^_]open(at)?\(' src/sys/child*.c src/cli/cli.c 2>/dev/null |
 		grep -vE 'open\("/dev/null"|:[[:space:]]*/?\*')"
