@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is this a container, and whose?  The most telling mark wins; a plain chroot or a live medium is none. */
+/* Is this a container, and whose?  The most telling mark wins; a plain chroot or a live medium is
+ * none. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -12,7 +13,8 @@ struct verdict {
 	struct container *c;
 };
 
-static bool settle(const struct verdict *v, const char *kind, const char *marker, const char *source)
+static bool settle(const struct verdict *v, const char *kind, const char *marker,
+		   const char *source)
 {
 	fact_set(&v->c->kind, kind, source);
 	fact_set(&v->c->marker, marker, source);
@@ -56,9 +58,12 @@ static bool by_container_variable(const struct verdict *v)
 	static const struct {
 		const char *value, *kind;
 	} rows[] = {
-		{ .value = "podman", .kind = "podman" },   { .value = "oci", .kind = "podman" },
-		{ .value = "docker", .kind = "docker" },   { .value = "lxc", .kind = "lxc" },
-		{ .value = "lxc-libvirt", .kind = "lxc" }, { .value = "systemd-nspawn", .kind = "lxc" },
+		{ .value = "podman", .kind = "podman" },
+		{ .value = "oci", .kind = "podman" },
+		{ .value = "docker", .kind = "docker" },
+		{ .value = "lxc", .kind = "lxc" },
+		{ .value = "lxc-libvirt", .kind = "lxc" },
+		{ .value = "systemd-nspawn", .kind = "lxc" },
 	};
 	const char *value = snapshot_env(v->p->s, "container");
 	size_t i;
@@ -69,17 +74,23 @@ static bool by_container_variable(const struct verdict *v)
 	return false;
 }
 
-/* Where the process stands in the cgroup tree. With cgroup v2 and a namespace of its own it is just "/". */
+/* Where the process stands in the cgroup tree. With cgroup v2 and a namespace of its own it is just
+ * "/". */
 static bool by_cgroup(const struct verdict *v, const char *path)
 {
 	static const struct {
 		const char *word, *kind;
 	} rows[] = {
-		{ .word = "/kubepods", .kind = "kubernetes" },	  { .word = "kubepods.slice", .kind = "kubernetes" },
-		{ .word = "/libpod-", .kind = "podman" },	  { .word = "/libpod_parent", .kind = "podman" },
-		{ .word = "/docker/", .kind = "docker" },	  { .word = "/docker-", .kind = "docker" },
-		{ .word = "/lxc/", .kind = "lxc" },		  { .word = "/lxc.payload", .kind = "lxc" },
-		{ .word = "/machine.slice/libpod", .kind = "podman" }, { .word = "/containerd/", .kind = "docker" },
+		{ .word = "/kubepods", .kind = "kubernetes" },
+		{ .word = "kubepods.slice", .kind = "kubernetes" },
+		{ .word = "/libpod-", .kind = "podman" },
+		{ .word = "/libpod_parent", .kind = "podman" },
+		{ .word = "/docker/", .kind = "docker" },
+		{ .word = "/docker-", .kind = "docker" },
+		{ .word = "/lxc/", .kind = "lxc" },
+		{ .word = "/lxc.payload", .kind = "lxc" },
+		{ .word = "/machine.slice/libpod", .kind = "podman" },
+		{ .word = "/containerd/", .kind = "docker" },
 		{ .word = "/ecs/", .kind = "docker" },
 	};
 	struct view text;
@@ -106,7 +117,8 @@ bool container_mount_line(struct view line, struct container_mount *ret)
 		if (!view_word(&line, &word))
 			return false;
 	} while (!view_is(word, "-"));
-	return view_word(&line, &ret->type) && view_word(&line, &word) && view_word(&line, &ret->options);
+	return view_word(&line, &ret->type) && view_word(&line, &word) &&
+	       view_word(&line, &ret->options);
 }
 
 bool container_size_option(struct view options, int64_t *ret)
@@ -159,7 +171,8 @@ static bool by_mounts(const struct verdict *v)
 	while (view_line(&text, &line)) {
 		if (!container_mount_line(line, &m))
 			continue;
-		if (view_is(m.point, "/dev/shm") && v->p->s->host.shm_bytes.state == FACT_NOT_ASKED &&
+		if (view_is(m.point, "/dev/shm") &&
+		    v->p->s->host.shm_bytes.state == FACT_NOT_ASKED &&
 		    container_size_option(m.options, &bytes))
 			fact_int(v->p->a, &v->p->s->host.shm_bytes, bytes, path);
 		for (i = 0; !found && view_is(m.point, "/") && i < ARRAY_LEN(rows); i++)
@@ -180,7 +193,8 @@ static void run(struct probe_ctx *p)
 		return;
 	}
 	overlay = by_mounts(&v);
-	/* Kubernetes starts containers through engines that leave their own marks: it is asked before those. */
+	/* Kubernetes starts containers through engines that leave their own marks: it is asked
+	 * before those. */
 	found = by_variable(&v, "SINGULARITY_NAME", "singularity") ||
 		by_variable(&v, "APPTAINER_NAME", "singularity") ||
 		by_variable(&v, "KUBERNETES_SERVICE_HOST", "kubernetes") || by_file(&v) ||

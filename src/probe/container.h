@@ -6,7 +6,8 @@
 #include "base/view.h"
 #include "probe/probe.h"
 
-/* What matters of a line of /proc/PID/mountinfo (proc_pid_mountinfo(5)); options are those of the file system. */
+/* What matters of a line of /proc/PID/mountinfo (proc_pid_mountinfo(5)); options are those of the
+ * file system. */
 struct container_mount {
 	struct view point, type, options;
 };

@@ -99,7 +99,8 @@ static void kernel(struct probe_ctx *p)
 
 const char *host_system(const char *release)
 {
-	/* "4.4.0-19041-Microsoft" is WSL 1; "5.15.153.1-microsoft-standard-WSL2" and own kernels named so, WSL 2. */
+	/* "4.4.0-19041-Microsoft" is WSL 1; "5.15.153.1-microsoft-standard-WSL2" and own kernels
+	 * named so, WSL 2. */
 	if (strstr(release, "-Microsoft") && strncmp(release, "4.4.", 4) == 0)
 		return "wsl1";
 	if (strcasestr(release, "microsoft") || strstr(release, "WSL2"))
@@ -116,7 +117,8 @@ static void kind(struct probe_ctx *p)
 	else if (fact_known(&h->os_id))
 		fact_set(&h->system, "linux", h->os_id.source);
 	/* A kernel of one's own below WSL need not carry the name; its interop handler does. */
-	if (probe_is_running(p) && fact_is(&h->system, "linux") && sysroot_exists(p->root, "/dev/dxg") &&
+	if (probe_is_running(p) && fact_is(&h->system, "linux") &&
+	    sysroot_exists(p->root, "/dev/dxg") &&
 	    sysroot_exists(p->root, "/proc/sys/fs/binfmt_misc/WSLInterop"))
 		fact_set(&h->system, "wsl2", "/proc/sys/fs/binfmt_misc/WSLInterop");
 }
@@ -168,7 +170,8 @@ static void shared_memory(struct probe_ctx *p)
 		if (statvfs("/dev/shm", &fs) < 0)
 			fact_errno(f, errno, "/dev/shm");
 		else
-			fact_int(p->a, f, (int64_t)(fs.f_blocks * fs.f_frsize), "statvfs(/dev/shm)");
+			fact_int(p->a, f, (int64_t)(fs.f_blocks * fs.f_frsize),
+				 "statvfs(/dev/shm)");
 	} else if (json_get_int(p->facts, "shm_bytes", &n)) {
 		fact_int(p->a, f, n, arena_printf(p->a, "%s: shm_bytes", p->facts_name));
 	}

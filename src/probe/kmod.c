@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The NVIDIA kernel modules: loaded ones, and whether a driver is installed at all. Those on disk: kmod_disk.c. */
+/* The NVIDIA kernel modules: loaded ones, and whether a driver is installed at all. Those on disk:
+ * kmod_disk.c. */
 #include <errno.h>
 #include <string.h>
 
@@ -36,7 +37,8 @@ static void on_name(void *ctx, struct view name)
 	l->nvidia |= view_is(name, "nvidia");
 	l->uvm |= view_is(name, "nvidia_uvm");
 	l->nouveau |= view_is(name, "nouveau");
-	if ((!view_is(name, "nvidia") && !view_starts(name, "nvidia_")) || d->n_modules >= LOADED_MAX)
+	if ((!view_is(name, "nvidia") && !view_starts(name, "nvidia_")) ||
+	    d->n_modules >= LOADED_MAX)
 		return;
 	m = ARENA_APPEND(l->p->a, d->modules, d->n_modules);
 	fact_set(&m->name, view_dup(l->p->a, name), PROC_MODULES);
@@ -59,9 +61,9 @@ bool kmod_nvrm(struct arena *a, struct view text, struct kmod_nvrm *ret)
 			continue;
 		rest = view_trim(view_skip(line, strlen("NVRM version:")));
 		ret->line = view_dup(a, rest);
-		ret->flavor = view_find(rest, "Open Kernel Module") >= 0 ? "open" :
-			      view_find(rest, "Kernel Module") >= 0	 ? "proprietary" :
-									   NULL;
+		ret->flavor = view_find(rest, "Open Kernel Module") >= 0 ? "open"
+			      : view_find(rest, "Kernel Module") >= 0	 ? "proprietary"
+									 : NULL;
 		while (!ret->version && view_word(&rest, &word))
 			if (version_parse(word, &v) && v.n >= 2)
 				ret->version = view_dup(a, word);
@@ -104,21 +106,24 @@ static void loaded_modules(struct probe_ctx *p)
 	if (!e) {
 		kmod_names(text, on_name, &l);
 		fact_flag(&d->module_loaded, l.nvidia || here, PROC_MODULES);
-		fact_flag(&d->uvm_loaded, l.uvm || sysroot_exists(p->root, "/sys/module/nvidia_uvm"),
-			  PROC_MODULES);
+		fact_flag(&d->uvm_loaded,
+			  l.uvm || sysroot_exists(p->root, "/sys/module/nvidia_uvm"), PROC_MODULES);
 		fact_flag(&d->nouveau_loaded, l.nouveau, PROC_MODULES);
 		fact_flag(&p->s->parts.kernel, true, PROC_MODULES);
 	} else if (p->root->live && e == -ENOENT && sysroot_is_dir(p->root, "/sys/module")) {
 		/* A kernel without loadable modules. */
 		fact_flag(&d->module_loaded, here, "/sys/module");
-		fact_flag(&d->uvm_loaded, sysroot_exists(p->root, "/sys/module/nvidia_uvm"), "/sys/module");
-		fact_flag(&d->nouveau_loaded, sysroot_exists(p->root, "/sys/module/nouveau"), "/sys/module");
+		fact_flag(&d->uvm_loaded, sysroot_exists(p->root, "/sys/module/nvidia_uvm"),
+			  "/sys/module");
+		fact_flag(&d->nouveau_loaded, sysroot_exists(p->root, "/sys/module/nouveau"),
+			  "/sys/module");
 		fact_flag(&p->s->parts.kernel, true, "/sys/module");
 	} else {
 		fact_errno(&p->s->parts.kernel, -e, PROC_MODULES);
 		/* Some sandboxes hide the list and leave the driver's own files. */
 		if (here || sysroot_exists(p->root, PROC_VERSION))
-			fact_flag(&d->module_loaded, true, here ? "/sys/module/nvidia/version" : PROC_VERSION);
+			fact_flag(&d->module_loaded, true,
+				  here ? "/sys/module/nvidia/version" : PROC_VERSION);
 		else
 			fact_errno(&d->module_loaded, -e, PROC_MODULES);
 	}
@@ -135,7 +140,8 @@ static void flavor_by_taint(struct probe_ctx *p)
 	if (fact_known(&d->flavor) || !fact_known(&d->version) ||
 	    sysroot_read_line(p->root, p->a, "/sys/module/nvidia/taint", &taint) < 0 || !taint[0])
 		return;
-	fact_set(&d->flavor, strchr(taint, 'P') ? "proprietary" : "open", "/sys/module/nvidia/taint");
+	fact_set(&d->flavor, strchr(taint, 'P') ? "proprietary" : "open",
+		 "/sys/module/nvidia/taint");
 }
 
 /* The licence of the module file of the running kernel, when nothing is loaded that could say. */

@@ -8,7 +8,8 @@
 #include "base/view.h"
 #include "probe/probe.h"
 
-/* What the line "NVRM version: ..." of /proc/driver/nvidia/version says; members are NULL when it does not. */
+/* What the line "NVRM version: ..." of /proc/driver/nvidia/version says; members are NULL when it
+ * does not. */
 struct kmod_nvrm {
 	const char *line, *version, *flavor;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVIDIA's module files of every kernel that is installed. Only where drivers are put is looked at, not all of the tree. */
+/* NVIDIA's module files of every kernel that is installed. Only where drivers are put is looked at,
+ * not all of the tree. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -16,16 +17,19 @@ enum {
 };
 
 /*
- * Below a kernel's directory. DKMS: updates/dkms; packages of Red Hat's kind: extra, weak-updates; Ubuntu's signed
- * ones: kernel/nvidia-550; the .run installer: kernel/drivers/video; NixOS: misc.
+ * Below a kernel's directory. DKMS: updates/dkms; packages of Red Hat's kind: extra, weak-updates;
+ * Ubuntu's signed ones: kernel/nvidia-550; the .run installer: kernel/drivers/video; NixOS: misc.
  */
 static const struct place {
 	const char *dir;
 	bool all; /* go into every folder, else only into those named nvidia* */
 } places[] = {
-	{ .dir = "updates", .all = true },  { .dir = "extra", .all = true },
-	{ .dir = "weak-updates", .all = true }, { .dir = "extramodules", .all = true },
-	{ .dir = "misc", .all = true },	    { .dir = "kernel", .all = false },
+	{ .dir = "updates", .all = true },
+	{ .dir = "extra", .all = true },
+	{ .dir = "weak-updates", .all = true },
+	{ .dir = "extramodules", .all = true },
+	{ .dir = "misc", .all = true },
+	{ .dir = "kernel", .all = false },
 	{ .dir = "kernel/drivers/video", .all = false },
 };
 
@@ -126,7 +130,8 @@ static void scan(struct scan *sc, const char *dir, bool all, int depth)
 	bool nvidia;
 	size_t i;
 
-	if (depth > DEPTH_MAX || sc->budget-- <= 0 || sysroot_list(p->root, p->a, dir, ENTRIES_MAX, &list) < 0)
+	if (depth > DEPTH_MAX || sc->budget-- <= 0 ||
+	    sysroot_list(p->root, p->a, dir, ENTRIES_MAX, &list) < 0)
 		return;
 	for (i = 0; i < list.n && p->s->driver.n_modules < FILES_MAX; i++) {
 		name = list.names[i];
@@ -144,7 +149,8 @@ static void scan_kernel(struct scan *sc, const char *top, const char *kernel)
 
 	sc->kernel = kernel;
 	for (i = 0; i < ARRAY_LEN(places); i++)
-		scan(sc, arena_printf(sc->p->a, "%s/%s/%s", top, kernel, places[i].dir), places[i].all, 0);
+		scan(sc, arena_printf(sc->p->a, "%s/%s/%s", top, kernel, places[i].dir),
+		     places[i].all, 0);
 }
 
 void kmod_disk(struct probe_ctx *p)
@@ -157,7 +163,8 @@ void kmod_disk(struct probe_ctx *p)
 	struct dirlist kernels = { 0 };
 	size_t top = 0, i, others = 0;
 
-	while (top < ARRAY_LEN(tops) && sysroot_list(p->root, p->a, tops[top], ENTRIES_MAX, &kernels) < 0)
+	while (top < ARRAY_LEN(tops) &&
+	       sysroot_list(p->root, p->a, tops[top], ENTRIES_MAX, &kernels) < 0)
 		top++;
 	for (i = 0; i < kernels.n; i++)
 		if (strcmp(kernels.names[i], running) == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which C library a root has, and its version, from files alone; only this machine's own may be called. */
+/* Which C library a root has, and its version, from files alone; only this machine's own may be
+ * called. */
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <string.h>
@@ -118,9 +119,11 @@ static bool glibc_of_dpkg(struct probe_ctx *p)
 	while (view_line(&text, &line)) {
 		if (view_starts(line, "Package:"))
 			here = view_is(view_trim(view_skip(line, 8)), "libc6");
-		if (!here || !view_starts(line, "Version:") || !version_prefix(view_trim(view_skip(line, 8)), &v))
+		if (!here || !view_starts(line, "Version:") ||
+		    !version_prefix(view_trim(view_skip(line, 8)), &v))
 			continue;
-		fact_set(&p->s->host.glibc, arena_printf(p->a, "%u.%u", v.part[0], v.part[1]), path);
+		fact_set(&p->s->host.glibc, arena_printf(p->a, "%u.%u", v.part[0], v.part[1]),
+			 path);
 		return true;
 	}
 	return false;

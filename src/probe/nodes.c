@@ -27,7 +27,8 @@ static bool is_wanted(const char *name)
 
 	for (i = 0; i < ARRAY_LEN(wanted); i++) {
 		n = strlen(wanted[i]);
-		if (wanted[i][n - 1] == '*' ? strncmp(name, wanted[i], n - 1) == 0 : strcmp(name, wanted[i]) == 0)
+		if (wanted[i][n - 1] == '*' ? strncmp(name, wanted[i], n - 1) == 0
+					    : strcmp(name, wanted[i]) == 0)
 			return true;
 	}
 	return false;
@@ -96,7 +97,8 @@ static void live_node(struct probe_ctx *p, const char *name, struct view devices
 	if (S_ISCHR(st.st_mode))
 		live_open(p, n, path, &st, devices);
 	else
-		fact_set(&n->open, "ENODEV", path); /* a file in the node's place: a mount gone wrong */
+		fact_set(&n->open, "ENODEV",
+			 path); /* a file in the node's place: a mount gone wrong */
 }
 
 static void live(struct probe_ctx *p)
@@ -138,7 +140,8 @@ static bool may_open(const struct snapshot *s, int64_t mode, const char *uid, co
 
 static void facts_node(struct probe_ctx *p, const struct json *j)
 {
-	const char *source = arena_printf(p->a, "%s: dev", p->facts_name), *mode = json_get_str(j, "mode");
+	const char *source = arena_printf(p->a, "%s: dev", p->facts_name),
+		   *mode = json_get_str(j, "mode");
 	struct node *n = ARENA_APPEND(p->a, p->s->nodes, p->s->n_nodes);
 	const char *how = json_get_str(j, "open"), *type = json_get_str(j, "type");
 	int64_t uid = 0, gid = 0, x;
@@ -169,7 +172,10 @@ static void facts_node(struct probe_ctx *p, const struct json *j)
 	else if (type && strcmp(type, "c") != 0)
 		fact_set(&n->open, "ENODEV", source);
 	else
-		fact_set(&n->open, may_open(p->s, (int64_t)bits, n->uid.value, n->gid.value) ? "ok" : "EACCES", source);
+		fact_set(&n->open,
+			 may_open(p->s, (int64_t)bits, n->uid.value, n->gid.value) ? "ok"
+										   : "EACCES",
+			 source);
 }
 
 static void run(struct probe_ctx *p)

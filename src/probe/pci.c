@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The GPUs on the PCI bus, from sysfs (Documentation/ABI/testing/sysfs-bus-pci), and the one inside a Tegra chip.
- * It must not wake a device that sleeps: reading its configuration space would.
+ * The GPUs on the PCI bus, from sysfs (Documentation/ABI/testing/sysfs-bus-pci), and the one inside
+ * a Tegra chip. It must not wake a device that sleeps: reading its configuration space would.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "probe/pci.h"
 
-#define DEVICES "/sys/bus/pci/devices"
+#define DEVICES	    "/sys/bus/pci/devices"
 #define INFORMATION "/proc/driver/nvidia/gpus"
 
 enum {
@@ -68,7 +68,8 @@ static char *lower(char *s)
 }
 
 /* "10de:2684" from two files, else from the uevent. */
-static const char *pair(struct probe_ctx *p, const char *dev, const char *const names[3], const char **source)
+static const char *pair(struct probe_ctx *p, const char *dev, const char *const names[3],
+			const char **source)
 {
 	const char *vendor = hex(p, attr(p, dev, names[0]), 4), *device = NULL, *u;
 
@@ -90,9 +91,9 @@ static const char *class_of(struct probe_ctx *p, const char *dev)
 	if (class)
 		return class;
 	u = uevent(p, dev, "PCI_CLASS");
-	return u && view_u64(view_of(u), 16, &x) && x < 1 << 24 ?
-		       arena_printf(p->a, "%06llx", (unsigned long long)x) :
-		       NULL;
+	return u && view_u64(view_of(u), 16, &x) && x < 1 << 24
+		       ? arena_printf(p->a, "%06llx", (unsigned long long)x)
+		       : NULL;
 }
 
 static void link_fact(struct probe_ctx *p, struct fact *f, const char *path)
@@ -115,7 +116,8 @@ static void config(struct probe_ctx *p, struct gpu *g, const char *dev)
 
 	if (fact_is(&g->power_state, "D3cold") || fact_is(&g->power_state, "D3hot") ||
 	    fact_is(&g->runtime_status, "suspended")) {
-		g->config = (struct fact){ .source = path, .why = _("asleep: reading it would wake the device") };
+		g->config = (struct fact){ .source = path,
+					   .why = _("asleep: reading it would wake the device") };
 		return;
 	}
 	e = sysroot_read(p->root, p->a, path, CONFIG_HEAD, &head, NULL);
@@ -136,8 +138,9 @@ void pci_bars(struct fact *ret, struct view text, const char *source)
 	int i;
 
 	for (i = 0; i < BARS && view_line(&text, &line); i++) {
-		if (!view_word(&line, &word) || !view_u64(word, 16, &start) || !view_word(&line, &word) ||
-		    !view_u64(word, 16, &end) || !view_word(&line, &word) || !view_u64(word, 16, &flags)) {
+		if (!view_word(&line, &word) || !view_u64(word, 16, &start) ||
+		    !view_word(&line, &word) || !view_u64(word, 16, &end) ||
+		    !view_word(&line, &word) || !view_u64(word, 16, &flags)) {
 			fact_broken(ret, source, _("not a list of regions"));
 			return;
 		}
@@ -196,12 +199,15 @@ static void information(struct probe_ctx *p, struct gpu *g, const char *address)
 static void device(struct probe_ctx *p, const char *address)
 {
 	static const char *const id_names[] = { "vendor", "device", "PCI_ID" };
-	static const char *const sub_names[] = { "subsystem_vendor", "subsystem_device", "PCI_SUBSYS_ID" };
-	const char *dev = path_join(p->a, DEVICES, address), *class = class_of(p, dev), *id, *sub, *source;
+	static const char *const sub_names[] = { "subsystem_vendor", "subsystem_device",
+						 "PCI_SUBSYS_ID" };
+	const char *dev = path_join(p->a, DEVICES, address), *class = class_of(p, dev), *id, *sub,
+		   *source;
 	struct snapshot *s = p->s;
 	struct gpu *g;
 
-	/* Displays (0300), 3D controllers (0302) and other display devices (0380); NVSwitches are bridges (0680). */
+	/* Displays (0300), 3D controllers (0302) and other display devices (0380); NVSwitches are
+	 * bridges (0680). */
 	if (!class || strncmp(class, "03", 2) != 0 || s->n_gpus >= GPUS_MAX)
 		return;
 	id = pair(p, dev, id_names, &source);
@@ -222,14 +228,15 @@ static void device(struct probe_ctx *p, const char *address)
 		information(p, g, address);
 }
 
-/* Tegra: the GPU is no PCI device; the device tree names the chip. Capabilities: developer.nvidia.com/cuda-gpus. */
+/* Tegra: the GPU is no PCI device; the device tree names the chip. Capabilities:
+ * developer.nvidia.com/cuda-gpus. */
 static void tegra(struct probe_ctx *p)
 {
 	static const struct {
 		const char *chip, *cc;
 	} chips[] = {
-		{ .chip = "tegra210", .cc = "5.3" }, { .chip = "tegra186", .cc = "6.2" },
-		{ .chip = "tegra194", .cc = "7.2" }, { .chip = "tegra234", .cc = "8.7" },
+		{ .chip = "tegra210", .cc = "5.3" },  { .chip = "tegra186", .cc = "6.2" },
+		{ .chip = "tegra194", .cc = "7.2" },  { .chip = "tegra234", .cc = "8.7" },
 		{ .chip = "tegra264", .cc = "11.0" },
 	};
 	static const char path[] = "/proc/device-tree/compatible";
@@ -242,7 +249,8 @@ static void tegra(struct probe_ctx *p)
 	while (text.n) {
 		word = view_cut(text, '\0', &text);
 		for (i = 0; i < ARRAY_LEN(chips); i++) {
-			if (!view_starts(word, "nvidia,") || !view_is(view_skip(word, 7), chips[i].chip))
+			if (!view_starts(word, "nvidia,") ||
+			    !view_is(view_skip(word, 7), chips[i].chip))
 				continue;
 			g = ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
 			sysroot_fact(p->root, p->a, "/proc/device-tree/model", &g->name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The services that a GPU may need. States come from the facts file, or from the cgroups that systemd makes; nothing is run. */
+/* The services that a GPU may need. States come from the facts file, or from the cgroups that
+ * systemd makes; nothing is run. */
 #include <errno.h>
 #include <string.h>
 
@@ -24,13 +25,15 @@ static void add(struct probe_ctx *p, const char *name, const char *state, const 
 	fact_set(&u->state, state, source);
 }
 
-/* A unit that runs has a cgroup (v2, or v1's named hierarchy); one that does not may still have a file. */
+/* A unit that runs has a cgroup (v2, or v1's named hierarchy); one that does not may still have a
+ * file. */
 static void live_unit(struct probe_ctx *p, const char *name)
 {
-	static const char *const groups[] = { "/sys/fs/cgroup/system.slice", "/sys/fs/cgroup/systemd/system.slice",
+	static const char *const groups[] = { "/sys/fs/cgroup/system.slice",
+					      "/sys/fs/cgroup/systemd/system.slice",
 					      "/sys/fs/cgroup/unified/system.slice" };
-	static const char *const files[] = { "/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system",
-					     "/lib/systemd/system" };
+	static const char *const files[] = { "/etc/systemd/system", "/run/systemd/system",
+					     "/usr/lib/systemd/system", "/lib/systemd/system" };
 	const char *unit = arena_printf(p->a, "%s.service", name), *path;
 	size_t i;
 
@@ -75,7 +78,8 @@ static void run(struct probe_ctx *p)
 	else
 		for (j = json_first(units); j; j = json_next(j))
 			if (json_key(j) && json_str(j))
-				add(p, json_key(j), json_str(j), arena_printf(p->a, "%s: units", p->facts_name));
+				add(p, json_key(j), json_str(j),
+				    arena_printf(p->a, "%s: units", p->facts_name));
 }
 
 const struct probe probe_services = { .name = "services", .run = run };

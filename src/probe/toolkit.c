@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA toolkits on disk, each once, with all the ways that lead to it. Starts none of their programs. */
+/* CUDA toolkits on disk, each once, with all the ways that lead to it. Starts none of their
+ * programs. */
 #include <errno.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ static const char *below(struct probe_ctx *p, const char *home, const char *name
 	return path_join(p->a, home, name);
 }
 
-/* "12.4.127" in NVIDIA's version.json: {"cuda": {"name": "CUDA SDK", "version": "12.4.127"}, ...} */
+/* "12.4.127" in NVIDIA's version.json: {"cuda": {"name": "CUDA SDK", "version": "12.4.127"}, ...}
+ */
 const char *toolkit_version_json(struct arena *a, struct view text, const char *name)
 {
 	static const char *const parts[] = { "cuda", "cuda_cudart", "cuda_nvcc" };
@@ -47,7 +49,9 @@ const char *toolkit_version_txt(struct arena *a, struct view text)
 		if (!view_starts(line, "CUDA Version "))
 			continue;
 		line = view_skip(line, strlen("CUDA Version "));
-		return view_word(&line, &word) && version_parse(word, &v) && v.n >= 2 ? view_dup(a, word) : NULL;
+		return view_word(&line, &word) && version_parse(word, &v) && v.n >= 2
+			       ? view_dup(a, word)
+			       : NULL;
 	}
 	return NULL;
 }
@@ -67,7 +71,8 @@ static const char *version_of_cudart(struct probe_ctx *p, const char *dir)
 		if (strncmp(list.names[i], stem, strlen(stem)) != 0)
 			continue;
 		s = list.names[i] + strlen(stem);
-		if (version_parse(view_of(s), &v) && v.n >= 2 && (!best || strlen(s) > strlen(best)))
+		if (version_parse(view_of(s), &v) && v.n >= 2 &&
+		    (!best || strlen(s) > strlen(best)))
 			best = s;
 	}
 	return best;
@@ -75,7 +80,8 @@ static const char *version_of_cudart(struct probe_ctx *p, const char *dir)
 
 static bool version_by_files(struct probe_ctx *p, struct fact *f, const char *home)
 {
-	const char *json = below(p, home, "version.json"), *txt = below(p, home, "version.txt"), *s = NULL;
+	const char *json = below(p, home, "version.json"), *txt = below(p, home, "version.txt"),
+		   *s = NULL;
 	struct view text;
 	int e = sysroot_read(p->root, p->a, json, VERSION_FILE_MAX, &text, NULL);
 
@@ -96,18 +102,21 @@ static bool version_by_files(struct probe_ctx *p, struct fact *f, const char *ho
 	return s != NULL;
 }
 
-/* By what NVIDIA writes into it, else by the runtime library, else by the folder's name (cuda-12.4). */
+/* By what NVIDIA writes into it, else by the runtime library, else by the folder's name
+ * (cuda-12.4). */
 static void version(struct probe_ctx *p, struct fact *f, const char *home)
 {
-	static const char *const dirs[] = { "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib",
-					    "targets/aarch64-linux/lib" };
-	const char *s = NULL, *base = path_base(home), *arch = fact_value(&p->s->host.arch, "x86_64");
+	static const char *const dirs[] = { "lib64", "lib", "targets/x86_64-linux/lib",
+					    "targets/sbsa-linux/lib", "targets/aarch64-linux/lib" };
+	const char *s = NULL, *base = path_base(home),
+		   *arch = fact_value(&p->s->host.arch, "x86_64");
 	struct version v;
 	size_t i;
 
 	if (version_by_files(p, f, home))
 		return;
-	/* Debian and Ubuntu spread their package: its version file lies in /usr/lib/cuda, its libraries in /usr/lib. */
+	/* Debian and Ubuntu spread their package: its version file lies in /usr/lib/cuda, its
+	 * libraries in /usr/lib. */
 	if (strcmp(home, DISTRO_HOME) == 0) {
 		const char *dir = arena_printf(p->a, "/usr/lib/%s-linux-gnu", arch);
 
@@ -146,8 +155,10 @@ static void nvcc(struct probe_ctx *p, struct fact *f, const char *home)
 /* Something of a toolkit must be in it: an empty /usr/local/cuda is none. */
 static bool is_toolkit(struct probe_ctx *p, const char *home)
 {
-	static const char *const signs[] = { "bin/nvcc", "version.json", "version.txt", "nvvm", "include/cuda.h",
-					     "targets", "lib64/libcudart.so" };
+	static const char *const signs[] = { "bin/nvcc",	  "version.json",
+					     "version.txt",	  "nvvm",
+					     "include/cuda.h",	  "targets",
+					     "lib64/libcudart.so" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(signs); i++)
@@ -239,7 +250,8 @@ static void by_prefix(struct probe_ctx *p, const char *parent, const char *prefi
 static void run(struct probe_ctx *p)
 {
 	static const char *const variables[] = { "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT" };
-	static const char *const homes[] = { "/usr/local/cuda", "/opt/cuda", DISTRO_HOME, "/usr/lib/cuda" };
+	static const char *const homes[] = { "/usr/local/cuda", "/opt/cuda", DISTRO_HOME,
+					     "/usr/lib/cuda" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(variables); i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcuda.so.1 and libnvidia-ml.so.1 as the loader would take them. It only looks and loads nothing. */
+/* libcuda.so.1 and libnvidia-ml.so.1 as the loader would take them. It only looks and loads
+ * nothing. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,8 +26,8 @@ static const char *const unsearched[] = {
 };
 
 /*
- * "550.90.07" out of libcuda.so.550.90.07. Numbers below 100 count the ABI (libcuda.so.1.1 of WSL and Jetson), not
- * the driver.
+ * "550.90.07" out of libcuda.so.550.90.07. Numbers below 100 count the ABI (libcuda.so.1.1 of WSL
+ * and Jetson), not the driver.
  */
 static const char *version_of(const char *file, const char *stem)
 {
@@ -35,7 +36,9 @@ static const char *version_of(const char *file, const char *stem)
 	if (strncmp(file, stem, strlen(stem)) != 0)
 		return NULL;
 	file += strlen(stem);
-	return version_parse(view_of(file), &v) && v.n >= 2 && v.part[0] > NEWEST_NUMBERED_ONE ? file : NULL;
+	return version_parse(view_of(file), &v) && v.n >= 2 && v.part[0] > NEWEST_NUMBERED_ONE
+		       ? file
+		       : NULL;
 }
 
 static void add_shadowed(struct probe_ctx *p, struct library *l, const char *path)
@@ -50,7 +53,8 @@ static void add_shadowed(struct probe_ctx *p, struct library *l, const char *pat
 	f->state = FACT_KNOWN;
 }
 
-/* Other versions beside the chosen file: an image's own copy beside the one that was mounted, for example. */
+/* Other versions beside the chosen file: an image's own copy beside the one that was mounted, for
+ * example. */
 static void siblings(struct probe_ctx *p, struct library *l, const char *stem)
 {
 	const char *dir = path_dir(p->a, l->real.value);
@@ -60,7 +64,8 @@ static void siblings(struct probe_ctx *p, struct library *l, const char *stem)
 	if (sysroot_list(p->root, p->a, dir, SIBLINGS_MAX, &list) < 0)
 		return;
 	for (i = 0; i < list.n; i++)
-		if (version_of(list.names[i], stem) && strcmp(list.names[i], path_base(l->real.value)) != 0)
+		if (version_of(list.names[i], stem) &&
+		    strcmp(list.names[i], path_base(l->real.value)) != 0)
 			add_shadowed(p, l, path_join(p->a, dir, list.names[i]));
 }
 
@@ -77,7 +82,8 @@ static void elf_facts(struct probe_ctx *p, struct library *l)
 		fact_set(&l->soname, e.soname, l->path.value);
 }
 
-static void found(struct probe_ctx *p, struct library *l, const struct ldso_hit *h, const char *stem)
+static void found(struct probe_ctx *p, struct library *l, const struct ldso_hit *h,
+		  const char *stem)
 {
 	const char *version;
 
@@ -92,7 +98,8 @@ static void found(struct probe_ctx *p, struct library *l, const struct ldso_hit 
 	elf_facts(p, l);
 }
 
-static void not_found(struct probe_ctx *p, const struct ldso *ld, struct library *l, const char *name)
+static void not_found(struct probe_ctx *p, const struct ldso *ld, struct library *l,
+		      const char *name)
 {
 	const char *source = ld->cache_error ? "default directories" : LDCACHE_PATH, *copy;
 	size_t i;
@@ -102,7 +109,8 @@ static void not_found(struct probe_ctx *p, const struct ldso *ld, struct library
 		copy = path_join(p->a, unsearched[i], name);
 		if (!sysroot_exists(p->root, copy))
 			continue;
-		l->path.why = arena_printf(p->a, _("only in %s, which the loader does not search"), unsearched[i]);
+		l->path.why = arena_printf(p->a, _("only in %s, which the loader does not search"),
+					   unsearched[i]);
 		return;
 	}
 }
@@ -141,7 +149,8 @@ static void run(struct probe_ctx *p)
 	struct snapshot *s = p->s;
 	struct ldso ld;
 
-	ldso_init(&ld, p->root, p->a, fact_value(&s->host.arch, NULL), snapshot_env(s, "LD_LIBRARY_PATH"));
+	ldso_init(&ld, p->root, p->a, fact_value(&s->host.arch, NULL),
+		  snapshot_env(s, "LD_LIBRARY_PATH"));
 	library(p, &ld, "libcuda.so.1", &s->driver.libcuda);
 	library(p, &ld, "libnvidia-ml.so.1", &s->driver.libnvml);
 }

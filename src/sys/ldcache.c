@@ -40,7 +40,8 @@ static int parse_new(struct view text, size_t at, struct ldcache *ret)
 {
 	unsigned endian = (unsigned char)text.p[at + 28] & ENDIAN_MASK;
 
-	/* 0: written before the byte order was noted. The other order: the loader refuses the file. */
+	/* 0: written before the byte order was noted. The other order: the loader refuses the file.
+	 */
 	if (endian != 0 && endian != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 2U : 3U))
 		return -EINVAL;
 	ret->is_new = true;
@@ -85,9 +86,9 @@ static const char *string_at(const struct ldcache *c, uint32_t offset)
 
 	if (offset >= room)
 		return NULL;
-	return memchr(c->text.p + c->strings + offset, 0, room - offset) ?
-		       c->text.p + c->strings + offset :
-		       NULL;
+	return memchr(c->text.p + c->strings + offset, 0, room - offset)
+		       ? c->text.p + c->strings + offset
+		       : NULL;
 }
 
 bool ldcache_entry(const struct ldcache *c, size_t i, struct ldcache_entry *ret)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loader's cache, /etc/ld.so.cache of glibc: which file each library name leads to. Both formats: the old one
- * ("ld.so-1.7.0"), the new one ("glibc-ld.so.cache1.1"), and the new one behind the old one, which glibc before 2.32
- * writes. Every count and offset is checked; entries that point outside are passed over.
+ * The loader's cache, /etc/ld.so.cache of glibc: which file each library name leads to. Both
+ * formats: the old one
+ * ("ld.so-1.7.0"), the new one ("glibc-ld.so.cache1.1"), and the new one behind the old one, which
+ * glibc before 2.32 writes. Every count and offset is checked; entries that point outside are
+ * passed over.
  */
 #ifndef SYS_LDCACHE_H
 #define SYS_LDCACHE_H
@@ -43,15 +45,16 @@ struct ldcache_entry {
 	uint64_t hwcap; /* 0: for every processor */
 };
 
-/* 0, or -EINVAL for text that the loader would not take as a cache. `text` must outlive the cache. */
+/* 0, or -EINVAL for text that the loader would not take as a cache. `text` must outlive the cache.
+ */
 int ldcache_parse(struct view text, struct ldcache *ret);
 /* Reads it below the root. 0, -EINVAL, or the errno of reading. */
 int ldcache_read(const struct sysroot *r, struct arena *a, struct ldcache *ret);
 /* Entry i (below n); false when it points outside the file. */
 bool ldcache_entry(const struct ldcache *c, size_t i, struct ldcache_entry *ret);
 /*
- * The next entry at or behind *pos whose name is NAME, for this machine (LDCACHE_ANY: any) and every processor. The
- * first one is what the loader takes. Moves *pos behind it.
+ * The next entry at or behind *pos whose name is NAME, for this machine (LDCACHE_ANY: any) and
+ * every processor. The first one is what the loader takes. Moves *pos behind it.
  */
 bool ldcache_find(const struct ldcache *c, const char *name, int flags, size_t *pos,
 		  struct ldcache_entry *ret);

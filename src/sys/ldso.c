@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loader's search for one name. It must take its order from ld.so(8), not from where files usually lie. */
+/* The loader's search for one name. It must take its order from ld.so(8), not from where files
+ * usually lie. */
 #include "sys/ldso.h"
 
 #include <errno.h>
@@ -16,8 +17,12 @@ enum { DIRS_MAX = 256, HITS_MAX = 64 };
 static const struct {
 	const char *arch, *file, *musl;
 } loaders[] = {
-	{ .arch = "x86_64", .file = "/lib64/ld-linux-x86-64.so.2", .musl = "/lib/ld-musl-x86_64.so.1" },
-	{ .arch = "aarch64", .file = "/lib/ld-linux-aarch64.so.1", .musl = "/lib/ld-musl-aarch64.so.1" },
+	{ .arch = "x86_64",
+	  .file = "/lib64/ld-linux-x86-64.so.2",
+	  .musl = "/lib/ld-musl-x86_64.so.1" },
+	{ .arch = "aarch64",
+	  .file = "/lib/ld-linux-aarch64.so.1",
+	  .musl = "/lib/ld-musl-aarch64.so.1" },
 };
 
 const char *ldso_arch(const struct sysroot *r, const char **ret_source)
@@ -39,10 +44,20 @@ const char *ldso_arch(const struct sysroot *r, const char **ret_source)
 const char *const *ldso_default_dirs(const char *arch)
 {
 	/* Debian's own directories, then those of Fedora, SUSE and upstream, then those of Arch. */
-	static const char *const x86_64[] = { "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
-					      "/lib64", "/usr/lib64", "/lib", "/usr/lib", NULL };
-	static const char *const aarch64[] = { "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-					       "/lib64", "/usr/lib64", "/lib", "/usr/lib", NULL };
+	static const char *const x86_64[] = { "/lib/x86_64-linux-gnu",
+					      "/usr/lib/x86_64-linux-gnu",
+					      "/lib64",
+					      "/usr/lib64",
+					      "/lib",
+					      "/usr/lib",
+					      NULL };
+	static const char *const aarch64[] = { "/lib/aarch64-linux-gnu",
+					       "/usr/lib/aarch64-linux-gnu",
+					       "/lib64",
+					       "/usr/lib64",
+					       "/lib",
+					       "/usr/lib",
+					       NULL };
 	static const char *const other[] = { "/lib64", "/usr/lib64", "/lib", "/usr/lib", NULL };
 
 	if (arch && strcmp(arch, "x86_64") == 0)
@@ -61,10 +76,12 @@ static void add_dir(struct ldso *l, const char *path, const char *via)
 	d->via = via;
 }
 
-/* $LIB and $PLATFORM; NULL for $ORIGIN, since which program asks is not known, and for unknown tokens. */
+/* $LIB and $PLATFORM; NULL for $ORIGIN, since which program asks is not known, and for unknown
+ * tokens. */
 static const char *expand(const struct ldso *l, struct view dir)
 {
-	bool multi = l->arch && sysroot_is_dir(l->r, arena_printf(l->a, "/lib/%s-linux-gnu", l->arch));
+	bool multi =
+		l->arch && sysroot_is_dir(l->r, arena_printf(l->a, "/lib/%s-linux-gnu", l->arch));
 	const char *lib = multi ? arena_printf(l->a, "lib/%s-linux-gnu", l->arch) : "lib64";
 	struct strbuf b;
 	size_t i = 0, k;
@@ -88,7 +105,8 @@ static const char *expand(const struct ldso *l, struct view dir)
 	return b.s;
 }
 
-/* Colons and semicolons part; what is not absolute depends on a working directory that is not known. */
+/* Colons and semicolons part; what is not absolute depends on a working directory that is not
+ * known. */
 static void library_path(struct ldso *l, struct view text)
 {
 	size_t n;
@@ -100,7 +118,8 @@ static void library_path(struct ldso *l, struct view text)
 		dir = (struct view){ .p = text.p, .n = n };
 		text = view_skip(text, n + 1);
 		if (dir.n && dir.p[0] == '/') {
-			const char *path = memchr(dir.p, '$', dir.n) ? expand(l, dir) : view_dup(l->a, dir);
+			const char *path =
+				memchr(dir.p, '$', dir.n) ? expand(l, dir) : view_dup(l->a, dir);
 
 			if (path)
 				add_dir(l, path, "LD_LIBRARY_PATH");
@@ -154,8 +173,8 @@ static bool look(const struct ldso *l, const char *path, struct ldso_hit *ret)
 			return false;
 		ret->broken = true;
 		ret->error = -fd;
-		ret->why = fd == -ELOOP ? _("link loop") :
-					  arena_printf(l->a, _("dangling link to %s"), link);
+		ret->why = fd == -ELOOP ? _("link loop")
+					: arena_printf(l->a, _("dangling link to %s"), link);
 		return true;
 	}
 	if (sysroot_realpath(l->r, l->a, path, &ret->real) < 0)
@@ -187,7 +206,8 @@ static bool is_known(const struct ldso_hit *hits, size_t n, const struct ldso_hi
 	return false;
 }
 
-static void try(const struct ldso *l, const char *path, const char *via, struct ldso_hit **hits, size_t *n)
+static void try(const struct ldso *l, const char *path, const char *via, struct ldso_hit **hits,
+		size_t *n)
 {
 	struct ldso_hit h = { .path = path, .via = via };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which file the loader of a root would take for a library name, as a program without RPATH asks for it:
- * LD_LIBRARY_PATH, then the cache, then the default directories (ld.so(8)); for musl its own order. Only looks.
- * Left out: directories for certain processors (glibc-hwcaps), where no GPU library is installed.
+ * Which file the loader of a root would take for a library name, as a program without RPATH asks
+ * for it: LD_LIBRARY_PATH, then the cache, then the default directories (ld.so(8)); for musl its
+ * own order. Only looks. Left out: directories for certain processors (glibc-hwcaps), where no GPU
+ * library is installed.
  */
 #ifndef SYS_LDSO_H
 #define SYS_LDSO_H
@@ -40,17 +41,21 @@ struct ldso_hit {
 	bool broken;	 /* it is a link that leads nowhere, or no library at all */
 };
 
-/* arch: NULL asks the root's own loader file. library_path: LD_LIBRARY_PATH of the audited environment, or NULL. */
+/* arch: NULL asks the root's own loader file. library_path: LD_LIBRARY_PATH of the audited
+ * environment, or NULL. */
 void ldso_init(struct ldso *l, const struct sysroot *r, struct arena *a, const char *arch,
 	       const char *library_path);
 /*
- * Everything that is in the loader's way for NAME, in its order; a file that is reached twice comes once. The first
- * one that is not broken is what the loader takes. Files for another machine are left out, as it passes them over.
+ * Everything that is in the loader's way for NAME, in its order; a file that is reached twice comes
+ * once. The first one that is not broken is what the loader takes. Files for another machine are
+ * left out, as it passes them over.
  */
 size_t ldso_search(const struct ldso *l, const char *name, struct ldso_hit **ret);
-/* "x86_64" or "aarch64" by the root's loader file, *ret_source that file; NULL when there is none. */
+/* "x86_64" or "aarch64" by the root's loader file, *ret_source that file; NULL when there is none.
+ */
 const char *ldso_arch(const struct sysroot *r, const char **ret_source);
-/* Directories of libraries in a glibc root of that machine, in the loader's order; NULL-terminated. */
+/* Directories of libraries in a glibc root of that machine, in the loader's order; NULL-terminated.
+ */
 const char *const *ldso_default_dirs(const char *arch);
 
 #endif

@@ -18,7 +18,8 @@ int live_node_access(const char *path, bool open_it)
 
 		return fd < 0 ? errno : 0;
 	}
-	/* The device cgroup is asked here as well: EPERM comes from it, EACCES from mode and owner. */
+	/* The device cgroup is asked here as well: EPERM comes from it, EACCES from mode and owner.
+	 */
 	if (faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) < 0)
 		return errno;
 	if (statvfs(path, &fs) == 0 && (fs.f_flag & ST_NODEV))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening, reading and listing below the audited root. It must never open what is not a regular file or a folder. */
+/* Opening, reading and listing below the audited root. It must never open what is not a regular
+ * file or a folder. */
 #include "sys/sysroot.h"
 
 #include <dirent.h>
@@ -47,7 +48,8 @@ static int openat2_in_root(int root_fd, const char *path, uint64_t flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* /proc or /sys mounted below a foreign root speak of the present machine, not of the audited one. */
+/* /proc or /sys mounted below a foreign root speak of the present machine, not of the audited one.
+ */
 static int refuse_foreign_kernel_files(const struct sysroot *r, int fd)
 {
 	struct statfs fs;
@@ -89,8 +91,9 @@ static bool same_file(int a, int b)
 }
 
 /*
- * Turns an O_PATH descriptor whose type is known into one for reading. /proc/self/fd reopens that very file; where
- * /proc is not mounted the path is opened once more and has to lead to the same file.
+ * Turns an O_PATH descriptor whose type is known into one for reading. /proc/self/fd reopens that
+ * very file; where /proc is not mounted the path is opened once more and has to lead to the same
+ * file.
  */
 static int reopen(const struct sysroot *r, int pfd, const char *path, int flags)
 {
@@ -212,7 +215,8 @@ int sysroot_read(const struct sysroot *r, struct arena *a, const char *path, siz
 
 	if (fd < 0)
 		return fd;
-	/* Kernel files say size 0 or one page. One byte more than expected shows that there is more. */
+	/* Kernel files say size 0 or one page. One byte more than expected shows that there is
+	 * more. */
 	cap = st.st_size > 0 ? (size_t)st.st_size + 1 : 4096;
 	if (cap > limit)
 		cap = limit + 1;
@@ -348,9 +352,9 @@ static int list(const struct sysroot *r, struct arena *a, const char *path, size
 			ret->cut = true;
 			break;
 		}
-		*ARENA_APPEND(a, ret->names, ret->n) =
-			mark && entry_is_dir(dirfd(d), e) ? arena_printf(a, "%s/", e->d_name) :
-							    arena_strdup(a, e->d_name);
+		*ARENA_APPEND(a, ret->names, ret->n) = mark && entry_is_dir(dirfd(d), e)
+							       ? arena_printf(a, "%s/", e->d_name)
+							       : arena_strdup(a, e->d_name);
 	}
 	if (!e && errno)
 		return -errno;

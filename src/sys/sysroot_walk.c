@@ -14,7 +14,7 @@ enum { LINK_LIMIT = 40, DEPTH_LIMIT = 200 }; /* 40 is the kernel's own limit for
 
 struct walk {
 	int root_fd;
-	int fd[DEPTH_LIMIT];	 /* the directories below the root that lead here, then the object */
+	int fd[DEPTH_LIMIT]; /* the directories below the root that lead here, then the object */
 	size_t len[DEPTH_LIMIT]; /* length of `path` before each */
 	size_t depth;
 	int links;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ld.so.cache: whatever the file says, nothing outside it is read, and what is found ends in NUL within it. */
+/* ld.so.cache: whatever the file says, nothing outside it is read, and what is found ends in NUL
+ * within it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (c.n > size)
 		abort();
 	for (i = 0; i < c.n; i++)
-		if (ldcache_entry(&c, i, &e) &&
-		    (e.name + strlen(e.name) >= text.p + size || e.path + strlen(e.path) >= text.p + size))
+		if (ldcache_entry(&c, i, &e) && (e.name + strlen(e.name) >= text.p + size ||
+						 e.path + strlen(e.path) >= text.p + size))
 			abort();
 	while (ldcache_find(&c, "libcuda.so.1", LDCACHE_ANY, &pos, &e))
 		if (strcmp(e.name, "libcuda.so.1") != 0)

@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (id && memchr(id, '\n', strlen(id)))
 		abort();
 	while (view_line(&rest, &line))
-		if (container_mount_line(line, &m) && container_size_option(m.options, &bytes) && bytes < 0)
+		if (container_mount_line(line, &m) && container_size_option(m.options, &bytes) &&
+		    bytes < 0)
 			abort();
 	arena_free(a);
 	return 0;

@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct kmod_nvrm nvrm;
 
 	kmod_names(text, name, &text);
-	if (kmod_nvrm(a, text, &nvrm) && nvrm.version && strspn(nvrm.version, "0123456789.") != strlen(nvrm.version))
+	if (kmod_nvrm(a, text, &nvrm) && nvrm.version &&
+	    strspn(nvrm.version, "0123456789.") != strlen(nvrm.version))
 		abort();
 	kmod_modinfo(a, text, "version");
 	arena_free(a);

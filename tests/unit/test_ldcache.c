@@ -180,7 +180,8 @@ static void test_t13_counts_and_offsets(void **state)
 	assert_int_equal(ldcache_parse(text(&m), &c), 0);
 	assert_false(ldcache_entry(&c, ROWS - 1, &e));
 
-	/* Cut anywhere: nothing outside is read (the sanitizers look), entries stay whole or are gone. */
+	/* Cut anywhere: nothing outside is read (the sanitizers look), entries stay whole or are
+	 * gone. */
 	m = (struct maker){ 0 };
 	make_old(&m, true);
 	for (n = 0; n < m.n; n++) {
@@ -292,12 +293,9 @@ static void test_search_broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_t13_counts_and_offsets),
-		cmocka_unit_test(test_not_a_cache),
-		T(test_search_order),
-		T(test_search_without_cache),
-		T(test_search_broken),
+		cmocka_unit_test(test_formats),	    cmocka_unit_test(test_t13_counts_and_offsets),
+		cmocka_unit_test(test_not_a_cache), T(test_search_order),
+		T(test_search_without_cache),	    T(test_search_broken),
 	};
 
 	return cmocka_run_group_tests_name("ldcache", tests, NULL, NULL);

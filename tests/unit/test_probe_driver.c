@@ -18,12 +18,13 @@
 #include "probe/toolkit.h"
 #include "tree.h"
 
-#define FACTS "{\"schema\":\"cuvet.facts/1\"}"
+#define FACTS	       "{\"schema\":\"cuvet.facts/1\"}"
 #define IS(fact, want) assert_string_equal(fact_value(&(fact), "(not known)"), want)
 
 /* -------- PCI */
 
-static void pci(struct tree *t, const char *address, const char *vendor, const char *device, const char *class)
+static void pci(struct tree *t, const char *address, const char *vendor, const char *device,
+		const char *class)
 {
 	const char *dev = arena_printf(t->a, "/sys/devices/pci0000:00/%s", address);
 
@@ -34,9 +35,9 @@ static void pci(struct tree *t, const char *address, const char *vendor, const c
 		  arena_printf(t->a, "/sys/bus/pci/devices/%s", address));
 }
 
-#define DEV "/sys/devices/pci0000:00/0000:01:00.0"
+#define DEV		"/sys/devices/pci0000:00/0000:01:00.0"
 #define REGION(s, e, f) "0x00000000" s " 0x00000000" e " 0x00000000" f "\n"
-#define NONE REGION("00000000", "00000000", "00000000")
+#define NONE		REGION("00000000", "00000000", "00000000")
 
 static void test_pci(void **state)
 {
@@ -116,9 +117,15 @@ static void test_bars(void **state)
 
 	(void)state;
 	/* H100: upper halves of 64-bit regions are empty, I/O ports may be unassigned. */
-	pci_bars(&f, VIEW(REGION("f6000000", "f6ffffff", "0014220c") NONE REGION("00000000", "0000007f", "00040101")), "x");
+	pci_bars(&f,
+		 VIEW(REGION("f6000000", "f6ffffff", "0014220c")
+			      NONE REGION("00000000", "0000007f", "00040101")),
+		 "x");
 	IS(f, "ok");
-	pci_bars(&f, VIEW(REGION("f6000000", "f6ffffff", "0014220c") REGION("00000000", "0fffffff", "0014220c")), "x");
+	pci_bars(&f,
+		 VIEW(REGION("f6000000", "f6ffffff", "0014220c")
+			      REGION("00000000", "0fffffff", "0014220c")),
+		 "x");
 	IS(f, "unassigned");
 	pci_bars(&f, VIEW("0x1 0x2\n"), "x");
 	assert_int_equal(f.state, FACT_BROKEN);
@@ -146,12 +153,17 @@ static void test_nvrm(void **state)
 	struct tree *t = *state;
 	struct kmod_nvrm n;
 
-	assert_true(kmod_nvrm(t->a, VIEW("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  "
-					 "(nixbld@)  \nGCC version:  gcc version 15.3.0 (GCC) \n"), &n));
+	assert_true(kmod_nvrm(
+		t->a,
+		VIEW("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  "
+		     "(nixbld@)  \nGCC version:  gcc version 15.3.0 (GCC) \n"),
+		&n));
 	assert_string_equal(n.version, "580.159.04");
 	assert_string_equal(n.flavor, "open");
-	assert_true(kmod_nvrm(t->a, VIEW("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Fri May 31 09:35:42 UTC"),
-			      &n));
+	assert_true(kmod_nvrm(
+		t->a,
+		VIEW("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Fri May 31 09:35:42 UTC"),
+		&n));
 	assert_string_equal(n.version, "535.183.01");
 	assert_string_equal(n.flavor, "proprietary");
 	assert_true(kmod_nvrm(t->a, VIEW("NVRM version:"), &n));
@@ -164,15 +176,18 @@ static void test_loaded(void **state)
 	struct tree *t = *state;
 	struct driver *d = &t->s->driver;
 
-	tree_put(t, "/proc/modules", "nvidia_uvm 1 0 - Live 0x0 (OE)\nnvidia 1 2 nvidia_uvm, Live 0x0 (OE)\nnvidiafb 1\n"
-				     "nouveau 1 0 - Live 0x0\n");
+	tree_put(
+		t, "/proc/modules",
+		"nvidia_uvm 1 0 - Live 0x0 (OE)\nnvidia 1 2 nvidia_uvm, Live 0x0 (OE)\nnvidiafb 1\n"
+		"nouveau 1 0 - Live 0x0\n");
 	tree_put(t, "/sys/module/nvidia/version", "550.90.07\n");
 	tree_put(t, "/sys/module/nvidia_uvm/version", "550.54.15\n");
 	tree_probe(t, &probe_kmod);
 	assert_int_equal(d->module_loaded.state, FACT_NOT_ASKED); /* a disk has nothing loaded */
 	tree_facts(t, FACTS);
 	tree_probe(t, &probe_kmod);
-	assert_true(fact_yes(&d->module_loaded) && fact_yes(&d->uvm_loaded) && fact_yes(&d->nouveau_loaded));
+	assert_true(fact_yes(&d->module_loaded) && fact_yes(&d->uvm_loaded) &&
+		    fact_yes(&d->nouveau_loaded));
 	assert_true(fact_yes(&d->installed));
 	IS(d->version, "550.90.07");
 	assert_string_equal(d->version.source, "/sys/module/nvidia/version");
@@ -183,7 +198,8 @@ static void test_loaded(void **state)
 	tree_put(t, "/sys/module/nvidia/taint", "POE\n");
 	tree_probe(t, &probe_kmod);
 	IS(d->flavor, "proprietary");
-	tree_put(t, "/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.90.07\n");
+	tree_put(t, "/proc/driver/nvidia/version",
+		 "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.90.07\n");
 	tree_probe(t, &probe_kmod);
 	IS(d->flavor, "open");
 }
@@ -201,7 +217,8 @@ static void test_not_loaded(void **state)
 	remove(arena_printf(t->a, "%s/proc/modules", t->top));
 	tree_put(t, "/proc/modules", "e1000e 1 0 - Live 0x0\n");
 	tree_probe(t, &probe_kmod);
-	assert_true(fact_no(&d->module_loaded) && fact_no(&d->uvm_loaded) && fact_no(&d->installed));
+	assert_true(fact_no(&d->module_loaded) && fact_no(&d->uvm_loaded) &&
+		    fact_no(&d->installed));
 	assert_int_equal(d->version.state, FACT_ABSENT);
 }
 
@@ -229,8 +246,10 @@ static void test_modules_on_disk(void **state)
 	IS(d->modules[d->n_modules - 1].kernel, "6.2");
 	IS(d->modules[d->n_modules - 1].name, "nvidia");
 	assert_true(fact_yes(&d->installed));
-	assert_string_equal(kmod_modinfo(t->a, (struct view){ .p = "a=b\0\0version=1.2\0versionx=3", .n = 28 }, "version"),
-			    "1.2");
+	assert_string_equal(
+		kmod_modinfo(t->a, (struct view){ .p = "a=b\0\0version=1.2\0versionx=3", .n = 28 },
+			     "version"),
+		"1.2");
 }
 
 /* T3, T16: folders that lead into each other end soon. */
@@ -257,12 +276,14 @@ static void test_nodes(void **state)
 
 	tree_probe(t, &probe_nodes);
 	assert_int_equal(t->s->n_nodes, 0);
-	tree_facts(t, "{\"dev\":{\"a\":{\"type\":\"c\",\"mode\":\"0666\",\"uid\":0,\"gid\":0,\"major\":195,\"minor\":0},"
-		      "\"b\":{\"type\":\"c\",\"mode\":\"0660\",\"uid\":0,\"gid\":0},"
-		      "\"c\":{\"type\":\"c\",\"mode\":\"0660\",\"uid\":0,\"gid\":44},"
-		      "\"d\":{\"type\":\"c\",\"mode\":\"0666\",\"uid\":0,\"gid\":0,\"open\":\"EPERM\"},"
-		      "\"e\":{\"type\":\"f\",\"mode\":\"0666\",\"uid\":0,\"gid\":0},"
-		      "\"f\":{\"type\":\"c\",\"mode\":\"rw\",\"uid\":0,\"gid\":0},\"g\":1}}");
+	tree_facts(
+		t,
+		"{\"dev\":{\"a\":{\"type\":\"c\",\"mode\":\"0666\",\"uid\":0,\"gid\":0,\"major\":195,\"minor\":0},"
+		"\"b\":{\"type\":\"c\",\"mode\":\"0660\",\"uid\":0,\"gid\":0},"
+		"\"c\":{\"type\":\"c\",\"mode\":\"0660\",\"uid\":0,\"gid\":44},"
+		"\"d\":{\"type\":\"c\",\"mode\":\"0666\",\"uid\":0,\"gid\":0,\"open\":\"EPERM\"},"
+		"\"e\":{\"type\":\"f\",\"mode\":\"0666\",\"uid\":0,\"gid\":0},"
+		"\"f\":{\"type\":\"c\",\"mode\":\"rw\",\"uid\":0,\"gid\":0},\"g\":1}}");
 	fact_set(&t->s->host.euid, "1000", "x");
 	fact_list_set(&t->s->host.gids, (const char **)(uintptr_t)gids, 2, "x");
 	tree_probe(t, &probe_nodes);
@@ -291,7 +312,8 @@ static void test_userlib(void **state)
 	tree_library(t, "/usr/lib/wsl/lib/libcuda.so.1", "libcuda.so.1");
 	tree_probe(t, &probe_userlib);
 	assert_int_equal(l->path.state, FACT_ABSENT);
-	assert_string_equal(l->path.why, "only in /usr/lib/wsl/lib, which the loader does not search");
+	assert_string_equal(l->path.why,
+			    "only in /usr/lib/wsl/lib, which the loader does not search");
 
 	tree_library(t, "/usr/lib64/libcuda.so.550.90.07", "libcuda.so.1");
 	tree_library(t, "/usr/lib64/libcuda.so.535.161.07", "libcuda.so.1");
@@ -349,7 +371,8 @@ static void test_toolkits(void **state)
 	struct tree *t = *state;
 	struct toolkit *k;
 
-	tree_put(t, "/usr/local/cuda-12.4/version.json", "{\"cuda\":{\"name\":\"CUDA SDK\",\"version\":\"12.4.127\"}}");
+	tree_put(t, "/usr/local/cuda-12.4/version.json",
+		 "{\"cuda\":{\"name\":\"CUDA SDK\",\"version\":\"12.4.127\"}}");
 	tree_put(t, "/usr/local/cuda-12.4/bin/nvcc", "");
 	tree_put(t, "/usr/local/cuda-10.2/version.txt", "CUDA Version 10.2.89\n");
 	tree_put(t, "/usr/local/cuda-11.8/targets/x86_64-linux/lib/libcudart.so.11.8.89", "");
@@ -399,7 +422,8 @@ static void test_t15_version_json(void **state)
 	assert_int_equal(t->s->n_toolkits, 1);
 	/* The folder's name still says it. */
 	IS(t->s->toolkits[0].version, "12.4");
-	assert_null(toolkit_version_json(t->a, VIEW("{\"cuda\":{\"version\":\"\\u001b[31m\"}}"), "x"));
+	assert_null(
+		toolkit_version_json(t->a, VIEW("{\"cuda\":{\"version\":\"\\u001b[31m\"}}"), "x"));
 	assert_null(toolkit_version_json(t->a, VIEW("[]"), "x"));
 	assert_null(toolkit_version_txt(t->a, VIEW("CUDA Version x\n")));
 	assert_null(toolkit_version_txt(t->a, VIEW("CUDA Version \n")));
@@ -410,11 +434,21 @@ static void test_t15_version_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_pci),	     T(test_pci_odd),	       cmocka_unit_test(test_bars),
-		T(test_tegra),	     T(test_nvrm),	       T(test_loaded),
-		T(test_not_loaded),  T(test_modules_on_disk),  T(test_modules_link_bomb),
-		T(test_nodes),	     T(test_userlib),	       T(test_userlib_broken),
-		T(test_toolkits),    T(test_toolkit_of_debian), T(test_t15_version_json),
+		T(test_pci),
+		T(test_pci_odd),
+		cmocka_unit_test(test_bars),
+		T(test_tegra),
+		T(test_nvrm),
+		T(test_loaded),
+		T(test_not_loaded),
+		T(test_modules_on_disk),
+		T(test_modules_link_bomb),
+		T(test_nodes),
+		T(test_userlib),
+		T(test_userlib_broken),
+		T(test_toolkits),
+		T(test_toolkit_of_debian),
+		T(test_t15_version_json),
 	};
 
 	return cmocka_run_group_tests_name("probe_driver", tests, NULL, NULL);

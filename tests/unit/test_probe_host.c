@@ -29,9 +29,10 @@ static void test_os_release(void **state)
 	struct tree *t = *state;
 	struct host *h = &t->s->host;
 
-	tree_put(t, "/usr/lib/os-release",
-		 "# comment\nNAME=\"x\"\nID=ubuntu\nVERSION_ID=\"22.04\"\r\nID_LIKE='debian of a kind'\n"
-		 "PRETTY_NAME=\"Ubuntu \\\"22.04\\\" LTS\"\nUBUNTU_ID=wrong\n");
+	tree_put(
+		t, "/usr/lib/os-release",
+		"# comment\nNAME=\"x\"\nID=ubuntu\nVERSION_ID=\"22.04\"\r\nID_LIKE='debian of a kind'\n"
+		"PRETTY_NAME=\"Ubuntu \\\"22.04\\\" LTS\"\nUBUNTU_ID=wrong\n");
 	tree_link(t, "../usr/lib/os-release", "/etc/os-release");
 	tree_probe(t, &probe_host);
 	IS(h->os_id, "ubuntu");
@@ -80,8 +81,9 @@ static void test_glibc(void **state)
 	tree_probe(t, &probe_host);
 	assert_int_equal(h->glibc.state, FACT_ABSENT);
 
-	tree_put(t, "/var/lib/dpkg/status", "Package: libc6-dev\nVersion: 9.9-1\n\nPackage: libc6\nStatus: ok\nVersion: "
-					    "2.28-10+deb10u3\n\n");
+	tree_put(t, "/var/lib/dpkg/status",
+		 "Package: libc6-dev\nVersion: 9.9-1\n\nPackage: libc6\nStatus: ok\nVersion: "
+		 "2.28-10+deb10u3\n\n");
 	tree_probe(t, &probe_host);
 	IS(h->glibc, "2.28");
 
@@ -103,7 +105,8 @@ static void test_glibc_banner(void **state)
 {
 	struct tree *t = *state;
 	static char big[65536 + 200];
-	const char *banner = "GNU C Library (Debian GLIBC 2.36-9+deb12u8) stable release version 2.36.\n";
+	const char *banner =
+		"GNU C Library (Debian GLIBC 2.36-9+deb12u8) stable release version 2.36.\n";
 	size_t at;
 
 	for (at = 65536 - 100; at < 65536 + 20; at += 20) {
@@ -145,13 +148,15 @@ static void test_wsl(void **state)
 
 static void test_secure_boot(void **state)
 {
-	static const char path[] = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+	static const char path[] =
+		"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 	struct tree *t = *state;
 
 	tree_put_bytes(t, path, "\6\0\0\0\1", 5);
 	tree_put(t, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	tree_probe(t, &probe_host);
-	assert_int_equal(t->s->host.secure_boot.state, FACT_NOT_ASKED); /* a disk, not a running machine */
+	assert_int_equal(t->s->host.secure_boot.state,
+			 FACT_NOT_ASKED); /* a disk, not a running machine */
 	tree_facts(t, FACTS);
 	tree_probe(t, &probe_host);
 	IS(t->s->host.secure_boot, "yes");
@@ -166,10 +171,10 @@ static void test_secure_boot(void **state)
 	assert_int_equal(t->s->host.secure_boot.state, FACT_BROKEN);
 }
 
-#define KIND(want)                                       \
-	do {                                             \
-		tree_probe(t, &probe_container);         \
-		IS(t->s->container.kind, want);          \
+#define KIND(want)                               \
+	do {                                     \
+		tree_probe(t, &probe_container); \
+		IS(t->s->container.kind, want);  \
 	} while (0)
 
 static void test_container_files(void **state)
@@ -180,7 +185,8 @@ static void test_container_files(void **state)
 	tree_facts(t, FACTS);
 	KIND("none");
 	tree_put(t, "/proc/self/cgroup", "0::/init.scope\n");
-	tree_put(t, "/proc/self/mountinfo", "1 0 0:5 / / rw shared:1 - overlay overlay rw,lowerdir=/run/live/rootfs\n");
+	tree_put(t, "/proc/self/mountinfo",
+		 "1 0 0:5 / / rw shared:1 - overlay overlay rw,lowerdir=/run/live/rootfs\n");
 	KIND("none"); /* a live medium */
 	tree_put(t, "/proc/self/cgroup", "12:cpu:/docker/0123456789\n");
 	KIND("docker");
@@ -205,9 +211,10 @@ static void test_container_mounts(void **state)
 	int64_t n;
 
 	tree_facts(t, FACTS);
-	tree_put(t, "/proc/self/mountinfo",
-		 "no line\n640 478 0:71 / / rw master:190 - overlay overlay rw,upperdir=/var/lib/docker/overlay2/3f/diff\n"
-		 "647 642 0:78 / /dev/shm rw - tmpfs shm rw,size=65536k,inode64\n");
+	tree_put(
+		t, "/proc/self/mountinfo",
+		"no line\n640 478 0:71 / / rw master:190 - overlay overlay rw,upperdir=/var/lib/docker/overlay2/3f/diff\n"
+		"647 642 0:78 / /dev/shm rw - tmpfs shm rw,size=65536k,inode64\n");
 	KIND("docker");
 	IS(t->s->host.shm_bytes, "67108864");
 	assert_false(container_mount_line(VIEW("1 2 3 / /x rw"), &m));
@@ -250,10 +257,17 @@ static void test_services(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_os_release),	  T(test_t15_os_release),	T(test_glibc),
-		T(test_glibc_banner),	  T(test_musl),			T(test_wsl),
-		T(test_secure_boot),	  T(test_container_files),	T(test_container_mounts),
-		T(test_container_variable), T(test_services),
+		T(test_os_release),
+		T(test_t15_os_release),
+		T(test_glibc),
+		T(test_glibc_banner),
+		T(test_musl),
+		T(test_wsl),
+		T(test_secure_boot),
+		T(test_container_files),
+		T(test_container_mounts),
+		T(test_container_variable),
+		T(test_services),
 	};
 
 	return cmocka_run_group_tests_name("probe_host", tests, NULL, NULL);

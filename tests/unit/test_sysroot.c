@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trees that lie: every class of a hostile audited tree that the root layer answers, by its label. */
+/* Trees that lie: every class of a hostile audited tree that the root layer answers, by its label.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -107,11 +108,11 @@ static int rd(struct tree *t, const char *path, const char **text)
 	return e;
 }
 
-#define EXPECT_READ(path, want)                              \
-	do {                                                 \
-		const char *text_;                           \
-		assert_int_equal(rd(t, path, &text_), 0);    \
-		assert_string_equal(text_, want);            \
+#define EXPECT_READ(path, want)                           \
+	do {                                              \
+		const char *text_;                        \
+		assert_int_equal(rd(t, path, &text_), 0); \
+		assert_string_equal(text_, want);         \
 	} while (0)
 #define EXPECT_ERR(path, e)                                  \
 	do {                                                 \
