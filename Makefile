@@ -359,7 +359,7 @@ deps:
 # Blocked and undetermined are answers; only a failure of the tool (2, 4, a signal) fails here.
 run:
 	$(Q)sh packaging/deps.sh build
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory $(if $(findstring j,$(MAKEFLAGS)),,-j$$(nproc)) all
 	$(Q)./build/cuvet $(ARGS); rc=$$?; case $$rc in 0|1|3) ;; *) exit $$rc ;; esac
 
 test:

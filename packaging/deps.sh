@@ -27,8 +27,6 @@ needs() {
 	build header cjson/cJSON.h libcjson-dev must
 	build header openssl/evp.h libssl-dev may
 	build header curl/curl.h libcurl4-openssl-dev may
-	build header curl/curl.h libcurl4-openssl-dev may
-	build header openssl/evp.h libssl-dev may
 	test header cmocka.h libcmocka-dev may
 	test cmd bats bats may
 	test cmd shellcheck shellcheck may
