@@ -62,7 +62,8 @@ static bool labelled(struct view v, size_t *i, const char *const *words, size_t 
 	start += strlen(words[w]);
 	*ret = w;
 	*ret_n = 0;
-	if (is_sep(at(v, start)) && is_digit(at(v, start + 1)))
+	/* The published pattern lets a separator stand there without a number. */
+	if (is_sep(at(v, start)))
 		start++;
 	if (is_digit(at(v, start)) && !number(v, &start, ret_n))
 		return false;
