@@ -249,7 +249,9 @@ static void run_container_driver_libs(struct judge *j)
 	if (!look_in_container(s) || look_is_wsl(s))
 		return;
 	if (!running) {
-		if (version)
+		/* The disk of a machine, mounted here, has a driver of its own by right: modules
+		 * are on it. */
+		if (version && !s->driver.n_modules)
 			stale_libs(j, version, NULL);
 		return;
 	}

@@ -177,13 +177,46 @@ static void libcuda_package(struct judge *j, struct remedy *r)
 		remedy_command(j, r, "sudo pacman -S nvidia-utils");
 }
 
+/* The directory that a probe's reason names ("only in DIR, which the loader does not search"); NULL
+ * when none. */
+static const char *dir_of_why(struct judge *j, const char *why)
+{
+	const char *at = strchr(why, '/');
+
+	return at ? arena_strndup(j->a, at, strcspn(at, ", ")) : NULL;
+}
+
+/* libcuda lies where the loader does not look (NixOS, Jetson, a container that sets no path). */
+static void run_lib_path_not_set(struct judge *j)
+{
+	const struct snapshot *s = j->s;
+	const struct fact *path = &s->driver.libcuda.path;
+	const char *dir;
+	struct finding *f;
+	struct remedy *r;
+
+	if (look_is_windows(s) || path->state != FACT_ABSENT || !path->why || look_cuda_works(s))
+		return;
+	dir = dir_of_why(j, path->why);
+	if (!dir)
+		return;
+	f = finding_add(j, FINDING_LIB_PATH_NOT_SET, "libcuda.so.1");
+	finding_message(j, f, _("libcuda.so.1 is in %s, where the loader does not look."), dir);
+	finding_fact(j, f, "driver.libcuda.path", path, dir);
+	r = finding_remedy(j, f, "%s", _("Put the directory on the loader's path."));
+	remedy_command(j, r, "export LD_LIBRARY_PATH=%s${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}",
+		       shell_word(j->a, dir));
+	r->risk = RISK_SAFE;
+}
+
 static void run_libcuda_not_installed(struct judge *j)
 {
 	const struct snapshot *s = j->s;
 	struct finding *f;
 	struct remedy *r;
 
-	if (!look_is_linux_host(j) || s->driver.libcuda.path.state != FACT_ABSENT ||
+	if (!look_is_linux_host(j) || judge_has(j, FINDING_LIB_PATH_NOT_SET) ||
+	    s->driver.libcuda.path.state != FACT_ABSENT ||
 	    look_cuda_works(s) || s->driver.libcuda.real.state == FACT_BROKEN ||
 	    (!look_module_loaded(s) && !fact_known(&s->driver.libnvml.path)))
 		return;
@@ -337,6 +370,12 @@ const struct rule rule_libcuda_broken_link = {
 	.needs = NEED_USERLIB,
 	.layer = LAYER_DRIVER,
 	.run = run_libcuda_broken_link,
+};
+const struct rule rule_lib_path_not_set = {
+	.name = "lib-path-not-set",
+	.needs = NEED_USERLIB | NEED_NODES,
+	.layer = LAYER_LIBRARY,
+	.run = run_lib_path_not_set,
 };
 const struct rule rule_libcuda_not_installed = {
 	.name = "libcuda-not-installed",

@@ -236,7 +236,9 @@ static void pair_in(struct judge *j, const struct python *p, const char *package
 			r = finding_remedy(j, f, _("Install the %s of this torch."), package);
 			remedy_command(j, r, "%s install --no-deps %s==%s%s%s", remedy_pip(j, p),
 				       package, listed,
-				       row->index_url && !row->pypi_default ? " --index-url " : "",
+				       !row->index_url || row->pypi_default ? ""
+				       : row->find_links		    ? " -f "
+									    : " --index-url ",
 				       row->index_url && !row->pypi_default ? row->index_url : "");
 			return;
 		}

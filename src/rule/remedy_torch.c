@@ -42,23 +42,48 @@ static void wish_gpus(struct judge *j, struct torch_wish *w)
 	w->n_ccs = n;
 }
 
+/* "torch==2.6.0 ... --index-url URL": what pip is to be told. */
+static const char *pip_words(struct judge *j, const struct torch_row *row, bool vision, bool audio)
+{
+	const char *local = row->find_links ? arena_printf(j->a, "+%s", row->variant) : "";
+	struct strbuf b;
+
+	strbuf_init(&b, j->a);
+	strbuf_printf(&b, "torch==%s%s", row->version, local);
+	if (vision && row->torchvision)
+		strbuf_printf(&b, " torchvision==%s%s", row->torchvision, local);
+	if (audio && row->torchaudio)
+		strbuf_printf(&b, " torchaudio==%s", row->torchaudio);
+	if (row->index_url && !row->pypi_default)
+		strbuf_printf(&b, " %s %s", row->find_links ? "-f" : "--index-url", row->index_url);
+	return b.s;
+}
+
+/* A distribution's own Python refuses pip (PEP 668), so that it gets a virtual environment beside
+ * it. */
+static const char *installer(struct judge *j, struct remedy *r, const struct python *p)
+{
+	const char *interpreter;
+
+	if (!p || !fact_is(&p->kind, "system"))
+		return arena_printf(j->a, "%s install --force-reinstall", remedy_pip(j, p));
+	interpreter = fact_value(&p->interpreter, "python3");
+	remedy_command(j, r, "%s -m venv .venv", shell_word(j->a, interpreter));
+	return ".venv/bin/python -m pip install";
+}
+
 static void add_install(struct judge *j, struct remedy *r, const struct python *p,
 			const struct torch_row *row)
 {
-	struct strbuf b;
+	const char *words, *pip;
 
 	if (p && (fact_is(&p->torch.origin, "conda") || fact_is(&p->torch.origin, "conda-forge")))
 		remedy_command(j, r, "conda remove -y -p %s pytorch",
 			       shell_word(j->a, look_prefix(p)));
-	strbuf_init(&b, j->a);
-	strbuf_printf(&b, "%s install --force-reinstall torch==%s", remedy_pip(j, p), row->version);
-	if (row->torchvision && (!p || fact_known(&p->torch.torchvision)))
-		strbuf_printf(&b, " torchvision==%s", row->torchvision);
-	if (row->torchaudio && p && fact_known(&p->torch.torchaudio))
-		strbuf_printf(&b, " torchaudio==%s", row->torchaudio);
-	if (row->index_url && !row->pypi_default)
-		strbuf_printf(&b, " --index-url %s", row->index_url);
-	remedy_command(j, r, "%s", b.s);
+	words = pip_words(j, row, !p || fact_known(&p->torch.torchvision),
+			  p && fact_known(&p->torch.torchaudio));
+	pip = installer(j, r, p);
+	remedy_command(j, r, "%s %s", pip, words);
 }
 
 static const char *build_name(struct judge *j, const struct torch_row *row)
@@ -104,7 +129,6 @@ static bool with_other_python(struct judge *j, struct finding *f, struct torch_w
 	const struct torch_row *row;
 	const char *version, *had = w.python;
 	struct remedy *r;
-	struct strbuf b;
 
 	if (!w.python)
 		return false;
@@ -119,11 +143,8 @@ static bool with_other_python(struct judge *j, struct finding *f, struct torch_w
 		  "with it."),
 		had, version, build_name(j, row));
 	remedy_command(j, r, "uv venv --python %s .venv", version);
-	strbuf_init(&b, j->a);
-	strbuf_printf(&b, "uv pip install --python .venv/bin/python torch==%s", row->version);
-	if (row->index_url && !row->pypi_default)
-		strbuf_printf(&b, " --index-url %s", row->index_url);
-	remedy_command(j, r, "%s", b.s);
+	remedy_command(j, r, "uv pip install --python .venv/bin/python %s",
+		       pip_words(j, row, true, false));
 	return true;
 }
 
@@ -170,9 +191,11 @@ void remedy_torch(struct judge *j, struct finding *f, const struct python *p)
 	if (row) {
 		struct remedy *r = finding_remedy(
 			j, f,
-			w.n_ccs ? _("Install torch %s, which has code for every GPU here "
+			w.n_ccs && w.driver
+				? _("Install torch %s, which has code for every GPU here "
 				    "and runs on this driver.")
-				: _("Install torch %s."),
+			: w.n_ccs ? _("Install torch %s, which has code for every GPU here.")
+				  : _("Install torch %s."),
 			build_name(j, row));
 		add_install(j, r, p, row);
 		return;

@@ -72,6 +72,12 @@ static const struct world_case containers_cases[] = {
 		      "'version':'535.161.07'}}}" },
 	  .shows = "container-stale-driver-libs",
 	  .hides = "driver-library-mismatch" },
+	{ .what = "the mounted disk of a host",
+	  .layers = { IMAGE, "{'driver':{'libcuda':{'path':'/usr/lib/libcuda.so.1','version':"
+			     "'535.161.07'},'modules':[{'name':'nvidia','version':'535.161.07',"
+			     "'path':'/lib/modules/6/nvidia.ko','kernel':'6'}]}}" },
+	  .hides = "container-stale-driver-libs",
+	  .root = "" },
 	{ .what = "image without",
 	  .layers = { IMAGE, TORCH },
 	  .hides = "container-stale-driver-libs",

@@ -293,6 +293,13 @@ static const struct world_case libraries_cases[] = {
 			    ",'version':null}}}" },
 	  .shows = "libcuda-not-installed",
 	  .root = "libcuda-not-installed" },
+	{ .what = "libcuda beside the path",
+	  .layers = { HOST, "{'driver':{'cuda_init':null,'libcuda':{'path':{'state':'absent','why':"
+			    "'only in /run/opengl-driver/lib, which the loader does not search'},"
+			    "'version':null}}}" },
+	  .shows = "lib-path-not-set",
+	  .hides = "libcuda-not-installed",
+	  .root = "lib-path-not-set" },
 	{ .what = "libcuda", .layers = { HOST }, .hides = "libcuda-not-installed" },
 	{ .what = "libraries were upgraded",
 	  .layers = { HOST,
