@@ -123,7 +123,9 @@ static bool specifiers(struct parse *p, struct pep440_spec *ret)
 
 static bool looks_like_path(struct view v)
 {
-	return v.n && (v.p[0] == '.' || v.p[0] == '/' || view_find(v, "://") >= 0);
+	struct view word;
+
+	return view_word(&v, &word) && (word.p[0] == '.' || word.p[0] == '/' || view_find(word, "://") >= 0);
 }
 
 static bool parse(struct parse *p, struct requirement *r)
