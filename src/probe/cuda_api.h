@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Own declarations of the part of the CUDA driver API that is called, so that no toolkit is needed to build. */
+/* Own declarations of the part of the CUDA driver API that is called, so that no toolkit is needed
+ * to build. */
 #ifndef PROBE_CUDA_API_H
 #define PROBE_CUDA_API_H
 

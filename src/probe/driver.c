@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver probe, live: starts NVML and CUDA in a child each, collects their answers at the end, and decides
- * whether a slow cuInit is worth the wait. Calls nothing of the driver in this process.
+ * The driver probe, live: NVML and CUDA in a child each, whose answers are collected at the end.
+ * Decides whether a slow cuInit is worth the call. Calls nothing of the driver in this process.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +12,21 @@
 #include "base/arena.h"
 #include "probe/driver.h"
 
-/* Variable for tests and for machines whose driver takes minutes: milliseconds that a driver call may take. */
+/* Variable for tests and for machines whose driver takes minutes: milliseconds that a driver call
+ * may take. */
 static long deadline_from_env(void)
 {
 	uint64_t ms;
 
-	if (view_u64(view_of(getenv("CUVET_DRIVER_TIMEOUT_MS")), 10, &ms) && ms >= 1 && ms <= 600000)
+	if (view_u64(view_of(getenv("CUVET_DRIVER_TIMEOUT_MS")), 10, &ms) && ms >= 1 &&
+	    ms <= 600000)
 		return (long)ms;
 	return DRIVER_DEADLINE_MS;
 }
 
 /*
- * The present environment without what the loader would preload into programs that the driver starts. The
- * rest stays: the question is what a program of this user gets.
+ * The present environment without what the loader would preload into programs that the driver
+ * starts. The rest stays: the question is what a program of this user gets.
  */
 static const char *const *child_environment(struct arena *a)
 {
@@ -66,6 +68,21 @@ static void call_start(struct probe_ctx *p, struct driver_call *c, child_fn *fn,
 	arena_defer(p->a, forget_child, c);
 }
 
+/*
+ * Not before there is a reason: cuInit takes 100 to 250 ms (H200), and one that is killed half-way
+ * keeps the kernel's locks until it is through, so that the next call of the driver on this machine
+ * waits for it.
+ */
+static void cuda_start(struct probe_ctx *p)
+{
+	struct live_calls *calls = p->calls;
+
+	if (calls->cuda_started)
+		return;
+	calls->cuda_started = true;
+	call_start(p, &calls->cuda, cuda_ask, sizeof(struct cuda_answer), child_environment(p->a));
+}
+
 static const char *library(const struct library *l, const char *soname)
 {
 	return fact_value(&l->path, soname);
@@ -80,7 +97,8 @@ static void start(struct probe_ctx *p)
 	p->calls = NULL;
 	if (!p->root->live)
 		return;
-	page = mmap(NULL, 2 * sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, 2 * sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		    0);
 	if (page == MAP_FAILED)
 		return;
 	arena_defer(p->a, unmap_progress, page);
@@ -91,15 +109,16 @@ static void start(struct probe_ctx *p)
 		.started_ms = clock_ms(),
 		.deadline_ms = deadline_from_env(),
 	};
-	calls->nvml.ask = (struct driver_ask){
-		.library = library(&p->s->driver.libnvml, "libnvidia-ml.so.1"), .progress = &page[0]
-	};
-	calls->cuda.ask = (struct driver_ask){
-		.library = library(&p->s->driver.libcuda, "libcuda.so.1"), .progress = &page[1]
-	};
+	calls->nvml.ask =
+		(struct driver_ask){ .library = library(&p->s->driver.libnvml, "libnvidia-ml.so.1"),
+				     .progress = &page[0] };
+	calls->cuda.ask =
+		(struct driver_ask){ .library = library(&p->s->driver.libcuda, "libcuda.so.1"),
+				     .progress = &page[1] };
 	env = child_environment(p->a);
 	call_start(p, &calls->nvml, nvml_ask, sizeof(struct nvml_answer), env);
-	call_start(p, &calls->cuda, cuda_ask, sizeof(struct cuda_answer), env);
+	if (p->deep || driver_doubt_early(p))
+		cuda_start(p);
 }
 
 static void nvml_end(struct probe_ctx *p)
@@ -108,7 +127,8 @@ static void nvml_end(struct probe_ctx *p)
 	struct nvml_answer *an = arena_alloc(p->a, sizeof(*an));
 
 	child_wait(&calls->nvml.child, an, sizeof(*an), &calls->nvml.result);
-	if (calls->nvml.result.end == CHILD_ANSWERED && !nvml_answer_seal(an, calls->nvml.result.n)) {
+	if (calls->nvml.result.end == CHILD_ANSWERED &&
+	    !nvml_answer_seal(an, calls->nvml.result.n)) {
 		calls->nvml.result.end = CHILD_EXITED;
 		calls->nvml.result.detail = -1;
 	}
@@ -122,7 +142,8 @@ static void cuda_collect(struct probe_ctx *p)
 	struct cuda_answer *an = arena_alloc(p->a, sizeof(*an));
 
 	child_wait(&calls->cuda.child, an, sizeof(*an), &calls->cuda.result);
-	if (calls->cuda.result.end == CHILD_ANSWERED && !cuda_answer_seal(an, calls->cuda.result.n)) {
+	if (calls->cuda.result.end == CHILD_ANSWERED &&
+	    !cuda_answer_seal(an, calls->cuda.result.n)) {
 		calls->cuda.result.end = CHILD_EXITED;
 		calls->cuda.result.detail = -1;
 	}
@@ -130,36 +151,43 @@ static void cuda_collect(struct probe_ctx *p)
 	cuda_facts(p, calls);
 }
 
-/* On a healthy machine cuInit is not worth its 100 to 250 ms (H200): it is dropped, and the facts say that it was. */
-static void cuda_end(struct probe_ctx *p)
+/* On a healthy machine cuInit is not called, and the facts say so. */
+static void cuda_not_asked(struct probe_ctx *p)
+{
+	struct driver *d = &p->s->driver;
+	const char *why = _("not called: NVML, modules, libraries and nodes are healthy; "
+			    "`check --deep` calls it");
+
+	d->cuda_init = (struct fact){ .state = FACT_NOT_ASKED, .source = "cuInit", .why = why };
+	d->cuda_devices =
+		(struct fact){ .state = FACT_NOT_ASKED, .source = "cuDeviceGetCount", .why = why };
+	p->s->parts.cuda = (struct fact){ .state = FACT_NOT_ASKED, .source = "cuInit", .why = why };
+}
+
+/* A slow NVML may be one that hangs: cuInit then starts beside it, so that one deadline holds for
+ * both. */
+static void live_end(struct probe_ctx *p)
 {
 	struct live_calls *calls = p->calls;
-	long left = calls->started_ms + DRIVER_HEALTHY_MS - clock_ms();
-	struct driver *d = &p->s->driver;
-	const char *why;
+	long left = calls->started_ms + DRIVER_NVML_SLOW_MS - clock_ms();
 
-	if (p->deep || driver_doubt(p, calls) || child_poll(&calls->cuda.child, left > 0 ? left : 0)) {
+	if (driver_doubt_early(p) || !child_poll(&calls->nvml.child, left > 0 ? left : 0))
+		cuda_start(p);
+	nvml_end(p);
+	if (driver_doubt(p, calls))
+		cuda_start(p);
+	if (calls->cuda_started)
 		cuda_collect(p);
-		return;
-	}
-	child_drop(&calls->cuda.child);
-	why = arena_printf(p->a,
-			   _("still starting after %ld ms while NVML, modules and nodes are healthy; "
-			     "`check --deep` waits for it"),
-			   clock_ms() - calls->started_ms);
-	d->cuda_init = (struct fact){ .state = FACT_NOT_ASKED, .source = "cuInit", .why = why };
-	d->cuda_devices = (struct fact){ .state = FACT_NOT_ASKED, .source = "cuDeviceGetCount", .why = why };
-	p->s->parts.cuda = (struct fact){ .state = FACT_NOT_ASKED, .source = "cuInit", .why = why };
+	else
+		cuda_not_asked(p);
 }
 
 static void end(struct probe_ctx *p)
 {
-	if (p->calls) {
-		nvml_end(p);
-		cuda_end(p);
-	} else if (p->facts) {
+	if (p->calls)
+		live_end(p);
+	else if (p->facts)
 		driver_facts_file(p);
-	}
 }
 
 const struct probe probe_driver_start = { .name = "driver-start", .run = start };

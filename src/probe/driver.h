@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the driver probe: what its two children answer, and the steps that its files share. The answers
- * come from foreign libraries: each value has a code of its own, and nothing is believed before it was checked.
+ * Inside of the driver probe: what its two children answer, and the steps that its files share. The
+ * answers come from foreign libraries: each value has a code of its own, and nothing is believed
+ * before it was checked.
  */
 #ifndef PROBE_DRIVER_H
 #define PROBE_DRIVER_H
@@ -14,12 +15,12 @@
 #include "sys/dl.h"
 
 enum {
-	DRIVER_GPUS_MAX = 64,	   /* of which details are asked; the count itself may be higher */
-	DRIVER_COUNT_MAX = 1024,   /* more is no count */
-	DRIVER_MIG_MAX = 128,	   /* over all GPUs */
-	DRIVER_TEXT = 96,	   /* NVML's longest name or UUID */
+	DRIVER_GPUS_MAX = 64,	    /* of which details are asked; the count itself may be higher */
+	DRIVER_COUNT_MAX = 1024,    /* more is no count */
+	DRIVER_MIG_MAX = 128,	    /* over all GPUs */
+	DRIVER_TEXT = 96,	    /* NVML's longest name or UUID */
 	DRIVER_DEADLINE_MS = 10000, /* unless $CUVET_DRIVER_TIMEOUT_MS says otherwise */
-	DRIVER_HEALTHY_MS = 25,	   /* that a healthy machine waits for cuInit, from the start of the children */
+	DRIVER_NVML_SLOW_MS = 100,  /* after which cuInit is called without waiting for NVML */
 };
 
 /* Codes of a value: 0 and above is what the call returned; 0 means that the value counts. */
@@ -97,6 +98,7 @@ struct live_calls {
 	struct driver_call nvml, cuda;
 	struct nvml_answer *nvml_answer;
 	struct cuda_answer *cuda_answer;
+	bool cuda_started;
 	long started_ms, deadline_ms;
 };
 
@@ -115,11 +117,13 @@ void driver_take_text(struct driver_text *t, int code, const char *buf, size_t s
  * "hung: no answer within 10 s from cuInit". NULL for an answer.
  */
 const char *driver_failure(struct arena *a, const struct driver_call *c, long deadline_ms);
-/* The state of the fact of an initialisation ("cuInit", "nvmlInit_v2"). True if further answers count. */
+/* The state of the fact of an initialisation ("cuInit", "nvmlInit_v2"). True if further answers
+ * count. */
 bool driver_init_fact(struct probe_ctx *p, struct fact *f, const struct driver_call *c,
 		      const struct dl_report *library, const struct driver_number *init);
 
-/* Ends the texts of an answer with NUL: the child wrote them beside a library that may have overrun them. */
+/* Ends the texts of an answer with NUL: the child wrote them beside a library that may have overrun
+ * them. */
 void driver_seal(struct dl_report *r, struct driver_text *t, size_t n);
 /* Whole and in the agreed form? Seals its texts. n: bytes that came. */
 bool nvml_answer_seal(struct nvml_answer *an, size_t n);
@@ -131,10 +135,13 @@ void cuda_facts(struct probe_ctx *p, const struct live_calls *calls);
 void driver_facts_file(struct probe_ctx *p);
 
 /*
- * Why cuInit has to be waited for, or NULL where all that was seen says that it will succeed. Reads the
+ * Why cuInit has to be called, or NULL where all that was seen says that it will succeed. Reads the
  * snapshot of the probes before it and NVML's answer.
  */
 const char *driver_doubt(struct probe_ctx *p, const struct live_calls *calls);
+/* The same by the environment alone, and by what is known of nodes: before there is an answer of
+ * NVML. */
+const char *driver_doubt_early(struct probe_ctx *p);
 
 /* "00000000:1B:00.0" or "0000:1b:00.0" to "0000:1b:00.0"; NULL when it is no address. */
 const char *driver_address(struct arena *a, const char *text);
@@ -142,7 +149,8 @@ const char *driver_address(struct arena *a, const char *text);
 struct gpu *driver_gpu(struct probe_ctx *p, const char *address, const char *source);
 /* Name of a compute mode as nvidia-smi writes it; NULL for no such number. */
 const char *driver_compute_mode(int64_t mode);
-/* The driver's version by NVML: nvml_driver, windows_driver on WSL, and version where no module gave it. */
+/* The driver's version by NVML: nvml_driver, windows_driver on WSL, and version where no module
+ * gave it. */
 void driver_version_facts(struct probe_ctx *p, const char *version, const char *source);
 /* cuda_ceiling from "12040" form; broken if senseless. */
 void driver_ceiling_fact(struct probe_ctx *p, int64_t number, const char *source);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's driver API: the questions (in the child) and the facts from the answer (in the parent). Asks only
- * what needs no context.
+ * CUDA's driver API: the questions (in the child) and the facts from the answer (in the parent).
+ * Asks only what needs no context.
  */
 #include <locale.h>
 #include <string.h>
@@ -133,12 +133,13 @@ static void uuid_fact(struct arena *a, struct gpu *g, const unsigned char *u, co
 		 arena_printf(a,
 			      "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
 			      "%02x%02x%02x%02x%02x%02x",
-			      u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
-			      u[12], u[13], u[14], u[15]),
+			      u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10],
+			      u[11], u[12], u[13], u[14], u[15]),
 		 source);
 }
 
-/* Only what NVML did not say: it sees the GPUs whole, CUDA what CUDA_VISIBLE_DEVICES and MIG leave. */
+/* Only what NVML did not say: it sees the GPUs whole, CUDA what CUDA_VISIBLE_DEVICES and MIG leave.
+ */
 static void device_facts(struct probe_ctx *p, const struct cuda_device *d)
 {
 	const char *address = d->address.code == 0 ? driver_address(p->a, d->address.s) : NULL;
@@ -170,8 +171,9 @@ static void count_fact(struct probe_ctx *p, const struct live_calls *calls, cons
 		fact_broken(f, "cuDeviceGetCount",
 			    arena_printf(p->a, _("cuDeviceGetCount gave error %d"), count->code));
 	else if (count->n < 0 || count->n > DRIVER_COUNT_MAX)
-		fact_broken(f, "cuDeviceGetCount",
-			    arena_printf(p->a, _("%lld is no number of devices"), (long long)count->n));
+		fact_broken(
+			f, "cuDeviceGetCount",
+			arena_printf(p->a, _("%lld is no number of devices"), (long long)count->n));
 	else
 		fact_int(p->a, f, count->n, "cuDeviceGetCount");
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is there any reason to doubt that cuInit will succeed? Where there is, its code decides between causes and is
- * waited for. A fact that nobody could get is a reason too. Judges nothing: what it says is for tests and logs.
+ * Is there any reason to doubt that cuInit will succeed? Where there is, its code decides between
+ * causes, and it is called. A fact that nobody could get is a reason too. Judges nothing: what it
+ * says is for tests and logs.
  */
 #include <string.h>
 
@@ -52,10 +53,13 @@ static const char *version_doubt(const struct driver *d)
 		return "module and NVML differ";
 	if (!fact_yes(&d->module_loaded) || !fact_yes(&d->uvm_loaded))
 		return "a module is not loaded";
-	if (!same_or_unknown(&d->libcuda.version, version) || !same_or_unknown(&d->libnvml.version, version))
+	/* A libcuda without a version is a stub, or none of the driver's. */
+	if (!fact_is(&d->libcuda.version, version) ||
+	    !same_or_unknown(&d->libnvml.version, version))
 		return "a library has another version";
 	for (i = 0; i < d->n_modules; i++)
-		if (fact_yes(&d->modules[i].loaded) && !same_or_unknown(&d->modules[i].version, version))
+		if (fact_yes(&d->modules[i].loaded) &&
+		    !same_or_unknown(&d->modules[i].version, version))
 			return "a module has another version";
 	return NULL;
 }
@@ -77,7 +81,8 @@ static const char *node_doubt(const struct snapshot *s)
 		const struct node *n = &s->nodes[i];
 		const char *name = fact_value(&n->name, "");
 
-		if (!is_gpu_node(name) && strcmp(name, "nvidiactl") != 0 && strcmp(name, "nvidia-uvm") != 0)
+		if (!is_gpu_node(name) && strcmp(name, "nvidiactl") != 0 &&
+		    strcmp(name, "nvidia-uvm") != 0)
 			continue;
 		if (!fact_is(&n->open, "ok"))
 			return "a device node does not open";
@@ -90,7 +95,8 @@ static const char *node_doubt(const struct snapshot *s)
 
 static const char *environment_doubt(const struct snapshot *s)
 {
-	static const char *const names[] = { "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LD_PRELOAD" };
+	static const char *const names[] = { "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+					     "LD_PRELOAD" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
@@ -103,8 +109,9 @@ static const char *environment_doubt(const struct snapshot *s)
 }
 
 /*
- * Kinds of places where the driver's word and its modules are not all. A container is none of them: what one can
- * take away (nodes, access, libraries, the modules' list) was looked at by itself, and NVML opened the GPU's node.
+ * Kinds of places where the driver's word and its modules are not all. A container is none of them:
+ * what one can take away (nodes, access, libraries, the modules' list) was looked at by itself, and
+ * NVML opened the GPU's node.
  */
 static const char *place_doubt(const struct probe_ctx *p)
 {
@@ -116,7 +123,8 @@ static const char *place_doubt(const struct probe_ctx *p)
 	if (!fact_is(&s->host.system, "linux"))
 		return "not plain Linux";
 	for (i = 0; i < s->n_gpus; i++)
-		if (fact_known(&s->gpus[i].kernel_driver) && !fact_is(&s->gpus[i].kernel_driver, "nvidia"))
+		if (fact_known(&s->gpus[i].kernel_driver) &&
+		    !fact_is(&s->gpus[i].kernel_driver, "nvidia"))
 			return "a GPU without the driver";
 	if (sysroot_list(p->root, p->a, "/sys/bus/pci/drivers/nvidia-nvswitch", 64, &bridges) == 0)
 		for (i = 0; i < bridges.n; i++)
@@ -126,6 +134,14 @@ static const char *place_doubt(const struct probe_ctx *p)
 	    strcmp(wakes, "0") != 0)
 		return "it was suspended";
 	return NULL;
+}
+
+const char *driver_doubt_early(struct probe_ctx *p)
+{
+	const char *why = environment_doubt(p->s);
+
+	/* Nodes are looked at after the children started. */
+	return why || !p->s->n_nodes ? why : node_doubt(p->s);
 }
 
 const char *driver_doubt(struct probe_ctx *p, const struct live_calls *calls)

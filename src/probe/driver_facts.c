@@ -74,22 +74,27 @@ const char *driver_failure(struct arena *a, const struct driver_call *c, long de
 		return NULL;
 	case CHILD_HUNG:
 		if (deadline_ms % 1000)
-			return arena_printf(a, _("hung: no answer within %ld ms from %s"), deadline_ms, call);
-		return arena_printf(a, _("hung: no answer within %ld s from %s"), deadline_ms / 1000, call);
+			return arena_printf(a, _("hung: no answer within %ld ms from %s"),
+					    deadline_ms, call);
+		return arena_printf(a, _("hung: no answer within %ld s from %s"),
+				    deadline_ms / 1000, call);
 	case CHILD_CRASHED:
 		return arena_printf(a, _("%s inside %s"), signal_name(a, c->result.detail), call);
 	case CHILD_FAILED:
-		return arena_printf(a, _("no process could be started: %s"), errname(c->result.detail));
+		return arena_printf(a, _("no process could be started: %s"),
+				    errname(c->result.detail));
 	case CHILD_EXITED:
 		break;
 	}
 	if (c->result.detail < 0)
 		return arena_printf(a, _("answered in no known form after %s"), call);
-	return arena_printf(a, _("the process ended with status %d inside %s"), c->result.detail, call);
+	return arena_printf(a, _("the process ended with status %d inside %s"), c->result.detail,
+			    call);
 }
 
 /* Where the file that answered lies belongs to the source: another copy may answer otherwise. */
-static const char *init_source(struct probe_ctx *p, const struct driver_call *c, const struct dl_report *library)
+static const char *init_source(struct probe_ctx *p, const struct driver_call *c,
+			       const struct dl_report *library)
 {
 	bool answered = c->result.end == CHILD_ANSWERED;
 	const char *path = answered && library->path[0] ? library->path : c->ask.library;
@@ -110,7 +115,8 @@ static bool library_fact(struct probe_ctx *p, struct fact *f, const struct drive
 		f->why = arena_strdup(p->a, library->text);
 		return false;
 	case DL_LACKS:
-		fact_broken(f, source, arena_printf(p->a, _("the library has no %s"), library->text));
+		fact_broken(f, source,
+			    arena_printf(p->a, _("the library has no %s"), library->text));
 		return false;
 	case DL_BROKEN:
 		break;
@@ -134,7 +140,8 @@ bool driver_init_fact(struct probe_ctx *p, struct fact *f, const struct driver_c
 		return false;
 	if (code < 0 || code > 9999) {
 		fact_broken(f, source,
-			    arena_printf(p->a, _("%lld is no result of %s"), (long long)code, c->names[0]));
+			    arena_printf(p->a, _("%lld is no result of %s"), (long long)code,
+					 c->names[0]));
 		return false;
 	}
 	fact_int(p->a, f, code, source);
@@ -207,5 +214,6 @@ void driver_ceiling_fact(struct probe_ctx *p, int64_t number, const char *source
 	if (number >= 1000 && number <= 99999)
 		fact_set(f, version_of_cuda_number(p->a, (long)number), source);
 	else if (!fact_known(f))
-		fact_broken(f, source, arena_printf(p->a, _("%lld is no CUDA version"), (long long)number));
+		fact_broken(f, source,
+			    arena_printf(p->a, _("%lld is no CUDA version"), (long long)number));
 }

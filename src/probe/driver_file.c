@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's answers from a facts file, in place of live calls. The file was checked when it was loaded. */
+/* The driver's answers from a facts file, in place of live calls. The file was checked when it was
+ * loaded. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -12,7 +13,8 @@ static const char *source_of(struct probe_ctx *p, const char *key)
 	return arena_printf(p->a, "%s: %s", p->facts_name, key);
 }
 
-/* A number that the file gives; else the fact stays, or is absent where there is no library to ask. */
+/* A number that the file gives; else the fact stays, or is absent where there is no library to ask.
+ */
 static bool number_fact(struct probe_ctx *p, struct fact *f, const struct json *v, const char *key)
 {
 	int64_t n;
@@ -75,7 +77,8 @@ static void nvml_file(struct probe_ctx *p, const struct json *nvml)
 }
 
 /* No code in the file: the call was not made, or there was no library to make it on. */
-static void not_called(struct probe_ctx *p, struct fact *f, struct fact *part, const struct library *l)
+static void not_called(struct probe_ctx *p, struct fact *f, struct fact *part,
+		       const struct library *l)
 {
 	if (f->state != FACT_NOT_ASKED)
 		return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVML: the questions (in the child) and the facts from the answer (in the parent). Changes nothing on a GPU. */
+/* NVML: the questions (in the child) and the facts from the answer (in the parent). Changes nothing
+ * on a GPU. */
 #include <locale.h>
 #include <string.h>
 
@@ -185,7 +186,8 @@ bool nvml_answer_seal(struct nvml_answer *an, size_t n)
 }
 
 /* A text with its code: known, broken if senseless; any other code leaves the fact as it was. */
-static void text_fact(struct arena *a, struct fact *f, const struct driver_text *t, const char *source)
+static void text_fact(struct arena *a, struct fact *f, const struct driver_text *t,
+		      const char *source)
 {
 	if (t->code == 0)
 		fact_set(f, arena_strdup(a, t->s), source);
@@ -196,7 +198,8 @@ static void text_fact(struct arena *a, struct fact *f, const struct driver_text 
 /* The first code that speaks of a sick device; what a call cannot do here is no sickness. */
 static int device_error(const struct nvml_device *d)
 {
-	const int codes[] = { d->handle.code, d->name.code, d->uuid.code, d->pci.code, d->memory.code };
+	const int codes[] = { d->handle.code, d->name.code, d->uuid.code, d->pci.code,
+			      d->memory.code };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(codes); i++)
@@ -215,7 +218,8 @@ static void number_facts(struct probe_ctx *p, struct gpu *g, const struct nvml_d
 {
 	const char *mode;
 
-	if (d->major.code == 0 && d->major.n > 0 && d->major.n < 100 && d->minor.n >= 0 && d->minor.n < 10)
+	if (d->major.code == 0 && d->major.n > 0 && d->major.n < 100 && d->minor.n >= 0 &&
+	    d->minor.n < 10)
 		fact_set(&g->compute_capability, cc_text(p->a, (int)(d->major.n * 10 + d->minor.n)),
 			 "nvmlDeviceGetCudaComputeCapability");
 	else if (d->major.code == 0)
@@ -225,17 +229,20 @@ static void number_facts(struct probe_ctx *p, struct gpu *g, const struct nvml_d
 	if (d->memory.code == 0 && d->memory.n >> 20 > 0)
 		fact_int(p->a, &g->memory_mib, d->memory.n >> 20, "nvmlDeviceGetMemoryInfo");
 	else if (d->memory.code == 0)
-		fact_broken(&g->memory_mib, "nvmlDeviceGetMemoryInfo",
-			    arena_printf(p->a, _("%lld bytes are no memory"), (long long)d->memory.n));
+		fact_broken(
+			&g->memory_mib, "nvmlDeviceGetMemoryInfo",
+			arena_printf(p->a, _("%lld bytes are no memory"), (long long)d->memory.n));
 	mode = driver_compute_mode(d->compute_mode.n);
 	if (d->compute_mode.code == 0 && mode)
 		fact_set(&g->compute_mode, mode, "nvmlDeviceGetComputeMode");
 	else if (d->compute_mode.code == 0)
 		fact_broken(&g->compute_mode, "nvmlDeviceGetComputeMode",
-			    arena_printf(p->a, _("%lld is no compute mode"), (long long)d->compute_mode.n));
+			    arena_printf(p->a, _("%lld is no compute mode"),
+					 (long long)d->compute_mode.n));
 }
 
-static void mig_facts(struct probe_ctx *p, struct gpu *g, const struct nvml_answer *an, uint32_t index)
+static void mig_facts(struct probe_ctx *p, struct gpu *g, const struct nvml_answer *an,
+		      uint32_t index)
 {
 	const struct nvml_device *d = &an->devices[index];
 	const char **list;
@@ -247,7 +254,8 @@ static void mig_facts(struct probe_ctx *p, struct gpu *g, const struct nvml_answ
 		fact_set(&g->mig_mode, d->mig.n ? "enabled" : "disabled", "nvmlDeviceGetMigMode");
 	else
 		fact_broken(&g->mig_mode, "nvmlDeviceGetMigMode",
-			    arena_printf(p->a, _("code %d, mode %lld"), d->mig.code, (long long)d->mig.n));
+			    arena_printf(p->a, _("code %d, mode %lld"), d->mig.code,
+					 (long long)d->mig.n));
 	if (!fact_is(&g->mig_mode, "enabled"))
 		return;
 	list = arena_calloc(p->a, an->n_mig + 1, sizeof(*list));
@@ -275,7 +283,8 @@ static struct gpu *only_unclaimed(struct probe_ctx *p)
 
 static const char *device_address(struct probe_ctx *p, const struct nvml_device *d)
 {
-	return d->handle.code == 0 && d->address.code == 0 ? driver_address(p->a, d->address.s) : NULL;
+	return d->handle.code == 0 && d->address.code == 0 ? driver_address(p->a, d->address.s)
+							   : NULL;
 }
 
 static void device_facts(struct probe_ctx *p, const struct nvml_answer *an, uint32_t index)
@@ -309,11 +318,13 @@ static void count_fact(struct probe_ctx *p, const struct nvml_answer *an)
 	struct fact *f = &p->s->driver.nvml_devices;
 
 	if (an->count.code)
-		fact_broken(f, "nvmlDeviceGetCount",
-			    arena_printf(p->a, _("nvmlDeviceGetCount gave error %d"), an->count.code));
+		fact_broken(
+			f, "nvmlDeviceGetCount",
+			arena_printf(p->a, _("nvmlDeviceGetCount gave error %d"), an->count.code));
 	else if (an->count.n < 0 || an->count.n > DRIVER_COUNT_MAX)
 		fact_broken(f, "nvmlDeviceGetCount",
-			    arena_printf(p->a, _("%lld is no number of devices"), (long long)an->count.n));
+			    arena_printf(p->a, _("%lld is no number of devices"),
+					 (long long)an->count.n));
 	else
 		fact_int(p->a, f, an->count.n, "nvmlDeviceGetCount");
 }
@@ -324,7 +335,8 @@ static void version_facts(struct probe_ctx *p, const struct nvml_answer *an)
 	struct version v;
 
 	if (an->driver.code == 0 && version_parse(view_of(an->driver.s), &v))
-		driver_version_facts(p, arena_strdup(p->a, an->driver.s), "nvmlSystemGetDriverVersion");
+		driver_version_facts(p, arena_strdup(p->a, an->driver.s),
+				     "nvmlSystemGetDriverVersion");
 	else if (an->driver.code == 0)
 		fact_broken(f, "nvmlSystemGetDriverVersion",
 			    arena_printf(p->a, _("\"%s\" is no driver version"), an->driver.s));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Identity, uname and the variables that a GPU stack looks at, of this process or from the facts file. Variables
- * are taken by an allow-list: an environment holds secrets, and a snapshot is made to be handed on.
+ * Identity, uname and the variables that a GPU stack looks at, of this process or from the facts
+ * file. Variables are taken by an allow-list: an environment holds secrets, and a snapshot is made
+ * to be handed on.
  */
 #include <string.h>
 #include <sys/utsname.h>
@@ -15,6 +16,7 @@
 enum { VARS_MAX = 512, VALUE_MAX = 65536, GIDS_MAX = 1024 };
 
 /* A star at the end: every name that begins so. */
+/* clang-format off */
 static const char *const wanted[] = {
 	"PATH", "HOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "LIBRARY_PATH", "CPATH",
 	"C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CC", "CXX", "container", "DISPLAY",
@@ -38,9 +40,12 @@ static const char *const wanted[] = {
 	"SINGULARITY_*", "APPTAINER_*", "SNAP", "SNAP_NAME", "FLATPAK_ID", "XDG_SESSION_TYPE",
 	"MODULEPATH", "LOADEDMODULES", "LMOD_*", "GITHUB_ACTIONS", "CI",
 };
+/* clang-format on */
 
 /* Names that may hold a secret, whatever begins them (NVIDIA_API_KEY). */
-static const char *const secret[] = { "KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH", "JWT" };
+static const char *const secret[] = {
+	"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH", "JWT"
+};
 
 static bool is_wanted(struct view name)
 {
@@ -51,14 +56,16 @@ static bool is_wanted(struct view name)
 			return false;
 	for (i = 0; i < ARRAY_LEN(wanted); i++) {
 		n = strlen(wanted[i]);
-		if (wanted[i][n - 1] == '*' ? name.n >= n - 1 && memcmp(name.p, wanted[i], n - 1) == 0 :
-					      view_is(name, wanted[i]))
+		if (wanted[i][n - 1] == '*'
+			    ? name.n >= n - 1 && memcmp(name.p, wanted[i], n - 1) == 0
+			    : view_is(name, wanted[i]))
 			return true;
 	}
 	return false;
 }
 
-/* "https://user:secret@host/": what stands before the @ is cut out, in each of the addresses of a value. */
+/* "https://user:secret@host/": what stands before the @ is cut out, in each of the addresses of a
+ * value. */
 static const char *without_login(struct arena *a, const char *value)
 {
 	const char *at, *scheme, *from = value;
@@ -104,7 +111,8 @@ static void live_variables(struct probe_ctx *p)
 	for (e = environ; e && *e; e++) {
 		name = view_cut(view_of(*e), '=', &value);
 		if (is_wanted(name))
-			add(p, view_dup(p->a, name), arena_strndup(p->a, value.p, value.n), "environment");
+			add(p, view_dup(p->a, name), arena_strndup(p->a, value.p, value.n),
+			    "environment");
 	}
 }
 
@@ -183,7 +191,8 @@ static void from_file(struct probe_ctx *p)
 	if (json_get_str(p->facts, "uname"))
 		file_uname(p, json_get_str(p->facts, "uname"));
 	if (json_get_int(p->facts, "euid", &euid))
-		fact_int(p->a, &p->s->host.euid, euid, arena_printf(p->a, "%s: euid", p->facts_name));
+		fact_int(p->a, &p->s->host.euid, euid,
+			 arena_printf(p->a, "%s: euid", p->facts_name));
 	file_groups(p);
 	if (json_type(env) != JSON_OBJECT)
 		return;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The facts file beside a foreign root: found, read with a limit, checked as a whole. Probes then read it without
- * fear of a wrong type. It speaks of the audited machine alone, and may be as hostile as its tree.
+ * The facts file beside a foreign root: found, read with a limit, checked as a whole. Probes then
+ * read it without fear of a wrong type. It speaks of the audited machine alone, and may be as
+ * hostile as its tree.
  */
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/file.h"
@@ -22,6 +21,7 @@ struct shape {
 	enum json_type members; /* JSON_NULL: not looked at */
 };
 
+/* clang-format off */
 static const struct shape top[] = {
 	{ "uname", JSON_STRING, JSON_NULL },	    { "euid", JSON_NUMBER, JSON_NULL },
 	{ "gids", JSON_ARRAY, JSON_NUMBER },	    { "env", JSON_OBJECT, JSON_STRING },
@@ -30,6 +30,7 @@ static const struct shape top[] = {
 	{ "nvml", JSON_OBJECT, JSON_NULL },	    { "units", JSON_OBJECT, JSON_STRING },
 	{ "shm_bytes", JSON_NUMBER, JSON_NULL },
 };
+/* clang-format on */
 
 static const struct shape nvml[] = {
 	{ "init", JSON_NUMBER, JSON_NULL },
@@ -38,12 +39,14 @@ static const struct shape nvml[] = {
 	{ "gpus", JSON_ARRAY, JSON_OBJECT },
 };
 
+/* clang-format off */
 static const struct shape gpu[] = {
 	{ "index", JSON_NUMBER, JSON_NULL },	   { "error", JSON_NUMBER, JSON_NULL },
 	{ "name", JSON_STRING, JSON_NULL },	   { "uuid", JSON_STRING, JSON_NULL },
 	{ "pci", JSON_STRING, JSON_NULL },	   { "mig", JSON_STRING, JSON_NULL },
 	{ "compute_mode", JSON_STRING, JSON_NULL }, { "mig_devices", JSON_ARRAY, JSON_STRING },
 };
+/* clang-format on */
 
 static const char *type_name(enum json_type t)
 {
@@ -61,7 +64,8 @@ static const char *type_name(enum json_type t)
 	}
 }
 
-/* Numbers have to be whole and not negative: codes, identities and sizes are all that a facts file counts. */
+/* Numbers have to be whole and not negative: codes, identities and sizes are all that a facts file
+ * counts. */
 static bool fits(const struct json *v, enum json_type type)
 {
 	int64_t n;
@@ -69,18 +73,19 @@ static bool fits(const struct json *v, enum json_type type)
 	return json_type(v) == type && (type != JSON_NUMBER || (json_int(v, &n) && n >= 0));
 }
 
-static int check_members(const struct json *v, const struct shape *s, const char *name, struct err *err)
+static int check_members(const struct json *v, const struct shape *s, const char *name,
+			 struct err *err)
 {
 	const struct json *j;
 	size_t n = 0;
 
 	for (j = json_first(v); j; j = json_next(j)) {
 		if (++n > ITEMS_MAX)
-			return err_set(err, ERR_PARSE, _("%s: %s: more than %d members"), name, s->key,
-				       ITEMS_MAX);
+			return err_set(err, ERR_PARSE, _("%s: %s: more than %d members"), name,
+				       s->key, ITEMS_MAX);
 		if (s->members != JSON_NULL && !fits(j, s->members))
-			return err_set(err, ERR_PARSE, _("%s: %s: member %zu is not %s"), name, s->key, n,
-				       _(type_name(s->members)));
+			return err_set(err, ERR_PARSE, _("%s: %s: member %zu is not %s"), name,
+				       s->key, n, _(type_name(s->members)));
 	}
 	return 0;
 }
@@ -122,8 +127,8 @@ int facts_parse(struct arena *a, struct view text, const char *name, const struc
 		return err_set(err, ERR_PARSE, _("%s: not an object"), name);
 	schema = json_get_str(doc, "schema");
 	if (!schema || strcmp(schema, "cuvet.facts/1") != 0)
-		return err_set(err, ERR_PARSE, _("%s: schema is \"%.64s\", not \"cuvet.facts/1\""), name,
-			       schema ? schema : "");
+		return err_set(err, ERR_PARSE, _("%s: schema is \"%.64s\", not \"cuvet.facts/1\""),
+			       name, schema ? schema : "");
 	r = check(doc, top, ARRAY_LEN(top), name, err);
 	if (!r)
 		r = check(json_get(doc, "nvml"), nvml, ARRAY_LEN(nvml), name, err);
@@ -150,7 +155,8 @@ static int load(struct probe_ctx *p, const char *path, struct err *err)
 static void mark_broken(struct probe_ctx *p, const char *path, const char *why)
 {
 	struct parts *parts = &p->s->parts;
-	struct fact *const of_file[] = { &parts->environment, &parts->nodes, &parts->cuda, &parts->nvml };
+	struct fact *const of_file[] = { &parts->environment, &parts->nodes, &parts->cuda,
+					 &parts->nvml };
 	size_t i;
 
 	why = arena_strdup(p->a, why);
@@ -161,7 +167,6 @@ static void mark_broken(struct probe_ctx *p, const char *path, const char *why)
 int probe_facts_load(struct probe_ctx *p, const char *facts_file, struct err *err)
 {
 	struct err damage = { 0 };
-	struct stat st;
 	const char *path;
 
 	p->facts = NULL;
@@ -169,14 +174,13 @@ int probe_facts_load(struct probe_ctx *p, const char *facts_file, struct err *er
 	if (p->root->live) {
 		if (!facts_file)
 			return 0;
-		return err_set(err, ERR_USAGE, _("--facts speaks of another machine: it goes with --root DIR"));
+		return err_set(err, ERR_USAGE,
+			       _("--facts speaks of another machine: it goes with --root DIR"));
 	}
 	if (facts_file)
 		return load(p, facts_file, err);
 	path = path_join(p->a, p->root->dir, "../facts.json");
-	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	if (load(p, path, &damage))
+	if (load(p, path, &damage) && damage.code != ERR_NOENT && damage.code != ERR_TYPE)
 		mark_broken(p, path, damage.msg);
 	return 0;
 }

@@ -5,20 +5,22 @@
 #include "probe/probe.h"
 
 /*
- * The environment first, since others read it; then the libraries, which the driver's children load; they run
- * while all that follows reads files.
+ * The environment first, since others read it; then the libraries, which the driver's children
+ * load; they run while all that follows reads files.
  */
+/* clang-format off */
 const struct probe *const probes[] = {
 	&probe_environ, &probe_userlib,	 &probe_driver_start, &probe_host,   &probe_container,
 	&probe_pci,	&probe_kmod,	 &probe_nodes,	      &probe_services, &probe_toolkit,
 	&probe_python,	&probe_driver_end, NULL,
 };
+/* clang-format on */
 
 /* Can the source hold this part? */
 enum holds {
-	HOLDS_FILES,  /* a file system is enough */
-	HOLDS_SYS,    /* also in a captured /sys or /proc */
-	HOLDS_FACTS,  /* only a running system, or the key of the facts file */
+	HOLDS_FILES,   /* a file system is enough */
+	HOLDS_SYS,     /* also in a captured /sys or /proc */
+	HOLDS_FACTS,   /* only a running system, or the key of the facts file */
 	HOLDS_RUNNING, /* a running system or its facts */
 };
 
@@ -28,7 +30,11 @@ struct part {
 	const char *where; /* directory or key */
 };
 
-#define PART(name, what, where_) { offsetof(struct parts, name), what, where_ }
+#define PART(name, what, where_)                           \
+	{                                                  \
+		offsetof(struct parts, name), what, where_ \
+	}
+/* clang-format off */
 static const struct part part_table[] = {
 	PART(host, HOLDS_FILES, NULL),
 	PART(pci, HOLDS_SYS, "/sys/bus/pci/devices"),
@@ -43,6 +49,7 @@ static const struct part part_table[] = {
 	PART(toolkit, HOLDS_FILES, NULL),
 	PART(python, HOLDS_FILES, NULL),
 };
+/* clang-format on */
 
 static bool is_held(const struct probe_ctx *p, const struct part *part)
 {

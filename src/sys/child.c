@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A function in a forked child, with a deadline. What the child does must never stop, kill or confuse the
- * parent; so the parent trusts nothing but a whole answer in the agreed form, and never waits without a limit.
+ * A function in a forked child, with a deadline. What the child does must never stop, kill or
+ * confuse the parent; so the parent trusts nothing but a whole answer in the agreed form, and never
+ * waits without a limit.
  */
 #include "sys/child.h"
 
@@ -28,10 +29,10 @@ struct header {
 
 enum {
 	MAGIC = 0x43555654,
-	PIPE_FD = 3,	   /* where the child keeps its end */
+	PIPE_FD = 3,	    /* where the child keeps its end */
 	GRACE_KILL_MS = 50, /* for a killed child to go; one in D state is then left to init */
-	GRACE_EXIT_MS = 1, /* for the status of a child whose answer is whole */
-	SLICE_MS = 20,	   /* how often the death of a child is looked for whose pipe stays open */
+	GRACE_EXIT_MS = 1,  /* for the status of a child whose answer is whole */
+	SLICE_MS = 20,	    /* how often the death of a child is looked for whose pipe stays open */
 	EXIT_SETUP = 121,
 	EXIT_NO_ANSWER = 120,
 };
@@ -59,8 +60,8 @@ static void reset_signals(void)
 }
 
 /*
- * /dev/null, if it is the real one: in broken containers it can be a plain file, which a flood would fill.
- * Else a pipe that nobody reads.
+ * /dev/null, if it is the real one: in broken containers it can be a plain file, which a flood
+ * would fill. Else a pipe that nobody reads.
  */
 static int open_null(void)
 {
@@ -110,7 +111,8 @@ static void arrange_fds(int answer)
 	close_from(PIPE_FD + 1);
 }
 
-/* A limit of 1 byte, not 0: with 0 the kernel still starts a core_pattern that is a program (core(5)). */
+/* A limit of 1 byte, not 0: with 0 the kernel still starts a core_pattern that is a program
+ * (core(5)). */
 static void forbid_core(void)
 {
 	struct rlimit lim;
@@ -150,7 +152,8 @@ static _Noreturn void child_main(child_fn *fn, void *ctx, size_t size, int answe
 	reset_signals();
 	arrange_fds(answer_fd);
 	forbid_core();
-	answer = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	answer = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
 	if (answer == MAP_FAILED)
 		_exit(EXIT_SETUP);
 	n = fn(ctx, answer, size);
@@ -174,8 +177,8 @@ static void keep_status_of_children(void)
 		sigaction(SIGCHLD, &dfl, NULL);
 }
 
-void child_start(struct child *c, child_fn *fn, void *ctx, size_t answer_size, const char *const *env,
-		 long deadline_ms)
+void child_start(struct child *c, child_fn *fn, void *ctx, size_t answer_size,
+		 const char *const *env, long deadline_ms)
 {
 	pid_t parent = getpid();
 	int ends[2];
@@ -216,7 +219,8 @@ static int is_dead(const struct child *c)
 	return info.si_pid == c->pid;
 }
 
-/* Waits for something to read, until `until`. 1: there is, or the child ended; 0: the time is over. */
+/* Waits for something to read, until `until`. 1: there is, or the child ended; 0: the time is over.
+ */
 static int wait_readable(const struct child *c, long until)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
@@ -228,7 +232,8 @@ static int wait_readable(const struct child *c, long until)
 			left = 0;
 		if (poll(&p, 1, (int)(left < SLICE_MS ? left : SLICE_MS)) > 0)
 			return 1;
-		/* A process that the library started can hold the pipe open after the child died. */
+		/* A process that the library started can hold the pipe open after the child died.
+		 */
 		if (is_dead(c))
 			return 1;
 		if (!left)
@@ -327,8 +332,8 @@ void child_wait(struct child *c, void *answer, size_t size, struct child_result 
 	close(c->fd);
 	c->fd = -1;
 	if (whole == 1) {
-		/* Nothing of the library runs after the answer: its unloading in the kernel may take long
-		 * (the last client of a GPU goes), and the answer is as good without. */
+		/* Nothing of the library runs after the answer: its unloading in the kernel may
+		 * take long (the last client of a GPU goes), and the answer is as good without. */
 		ret->end = CHILD_ANSWERED;
 		if (reap(c->pid, GRACE_EXIT_MS, &status)) {
 			if (status != -1 && WIFSIGNALED(status)) {
@@ -340,11 +345,14 @@ void child_wait(struct child *c, void *answer, size_t size, struct child_result 
 		ret->ms = clock_ms() - c->started_ms;
 		return;
 	}
-	/* It closed the pipe, or wrote what is no answer: until the deadline it may still end by itself. */
+	/* It closed the pipe, or wrote what is no answer: until the deadline it may still end by
+	 * itself. */
 	left = c->started_ms + c->deadline_ms - clock_ms();
 	if (whole == 0 && reap(c->pid, left > 0 ? left : 0, &status)) {
 		ret->end = status != -1 && WIFSIGNALED(status) ? CHILD_CRASHED : CHILD_EXITED;
-		ret->detail = status == -1 ? -1 : WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+		ret->detail = status == -1	    ? -1
+			      : WIFSIGNALED(status) ? WTERMSIG(status)
+						    : WEXITSTATUS(status);
 		kill(-c->pid, SIGKILL); /* what it started */
 	} else {
 		ret->end = CHILD_HUNG;

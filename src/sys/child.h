@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a function in a forked child with a deadline: the only way in which a driver library is called.
- * The child gets /dev/null as stdin, stdout and stderr, no inherited descriptors above 2 but its answer pipe,
- * default signals, a built-up environment, no core dump (piped ones included) and PR_SET_PDEATHSIG. It may crash,
- * hang, exit or flood: all are results.
+ * Runs a function in a forked child with a deadline: the only way in which a driver library is
+ * called. The child gets /dev/null as stdin, stdout and stderr, no inherited descriptors above 2
+ * but its answer pipe, default signals, a built-up environment, no core dump (piped ones included)
+ * and PR_SET_PDEATHSIG. It may crash, hang, exit or flood: all are results.
  */
 #ifndef SYS_CHILD_H
 #define SYS_CHILD_H
@@ -35,13 +35,16 @@ struct child_result {
 	long ms;  /* how long it ran */
 };
 
-/* Fills `answer` (at most size bytes) and returns how many bytes are valid, or negative for none. */
+/* Fills `answer` (at most size bytes) and returns how many bytes are valid, or negative for none.
+ */
 typedef long child_fn(void *ctx, void *answer, size_t size);
 
-/* Starts; with fork failing, child_wait reports CHILD_FAILED. `env`: NULL keeps the present environment. */
-void child_start(struct child *c, child_fn *fn, void *ctx, size_t answer_size, const char *const *env,
-		 long deadline_ms);
-/* Waits up to wait_ms (at most until the deadline; negative: until the deadline). Returns 1 when it ended, else 0. */
+/* Starts; with fork failing, child_wait reports CHILD_FAILED. `env`: NULL keeps the present
+ * environment. */
+void child_start(struct child *c, child_fn *fn, void *ctx, size_t answer_size,
+		 const char *const *env, long deadline_ms);
+/* Waits up to wait_ms (at most until the deadline; negative: until the deadline). Returns 1 when it
+ * ended, else 0. */
 int child_poll(struct child *c, long wait_ms);
 /* Waits until the deadline, kills what is left, reaps it, copies the answer. */
 void child_wait(struct child *c, void *answer, size_t size, struct child_result *ret);

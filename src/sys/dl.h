@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading a library by a list of symbols. To be called in a child (sys/child) alone: constructors run.
- * The report is flat, so that it can go through a pipe.
+ * Loading a library by a list of symbols. To be called in a child (sys/child) alone: constructors
+ * run. The report is flat, so that it can go through a pipe.
  */
 #ifndef SYS_DL_H
 #define SYS_DL_H
@@ -33,8 +33,8 @@ struct dl_report {
 };
 
 /*
- * dlopen(name) with RTLD_NOW, then fills the pointers of `table`; optional ones that are missing are NULL.
- * The library stays loaded, as unloading a driver is not safe.
+ * dlopen(name) with RTLD_NOW, then fills the pointers of `table`; optional ones that are missing
+ * are NULL. The library stays loaded, as unloading a driver is not safe.
  */
 void dl_load(const char *name, const struct dl_symbol *symbols, size_t n, void *table,
 	     struct dl_report *ret);

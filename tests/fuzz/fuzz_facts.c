@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct snapshot s = { 0 };
 	struct probe_ctx p = { .a = a, .root = &root, .s = &s, .facts_name = "fuzz" };
 
-	if (facts_parse(a, (struct view){ (const char *)data, size }, "fuzz", &p.facts, NULL) == 0) {
+	if (facts_parse(a, (struct view){ (const char *)data, size }, "fuzz", &p.facts, NULL) ==
+	    0) {
 		fact_set(&s.host.system, size % 2 ? "wsl2" : "linux", "fuzz");
 		probe_environ.run(&p);
 		probe_driver_end.run(&p);

@@ -4,7 +4,7 @@
 
 #include "probe/cuda_api.h"
 
-#define P ""
+#define P	     ""
 #define BEHAVE(call) behave(P, call, "cuInit")
 
 #define EXPORT __attribute__((visibility("default")))

@@ -4,9 +4,9 @@
 
 #include "probe/nvml_api.h"
 
-#define P "nvml."
+#define P	     "nvml."
 #define BEHAVE(call) behave(P, call, "nvmlInit_v2")
-#define EXPORT __attribute__((visibility("default")))
+#define EXPORT	     __attribute__((visibility("default")))
 
 #define REQ(name, args) EXPORT nvmlReturn_t name args;
 #define OPT(name, args) EXPORT nvmlReturn_t name args;
@@ -115,7 +115,9 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t dev, nvmlMemory_t *memory)
 
 nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t dev, nvmlComputeMode_t *mode)
 {
-	*mode = is_behaviour(P, "garbage") ? 77 : (nvmlComputeMode_t)say_number(P, "mode", index_of(dev), 0);
+	*mode = is_behaviour(P, "garbage")
+			? 77
+			: (nvmlComputeMode_t)say_number(P, "mode", index_of(dev), 0);
 	return 0;
 }
 
@@ -144,7 +146,8 @@ nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t dev, unsigned int *coun
 }
 
 /* Every other place is empty, as after instances were destroyed. */
-nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t dev, unsigned int index, nvmlDevice_t *mig)
+nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t dev, unsigned int index,
+						 nvmlDevice_t *mig)
 {
 	if (index % 2 || (long)index / 2 >= say_number(P, "migs", index_of(dev), 0))
 		return NVML_ERROR_NOT_FOUND;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a stand-in for a driver library does, by $CUVET_STANDIN_SCRIPT: "cuInit=0;devices=2;name0=...;behave=segv".
- * Without it the stand-ins are a healthy machine with one GPU. Keys of NVML begin with "nvml.".
- *   at=CALL        where `behave` happens (nvml.at); "load" is the constructor; by default the initialisation
- *   behave=...     segv abort bus exit0 loop flood junk slow garbage nonul preload
- *   KEY=VALUE      what a call gives
+ * What a stand-in for a driver library does, by $CUVET_STANDIN_SCRIPT:
+ * "cuInit=0;devices=2;name0=...;behave=segv". Without it the stand-ins are a healthy machine with
+ * one GPU. Keys of NVML begin with "nvml.". at=CALL        where `behave` happens (nvml.at); "load"
+ * is the constructor; by default the initialisation behave=...     segv abort bus exit0 loop flood
+ * junk slow garbage nonul preload KEY=VALUE      what a call gives
  */
 #ifndef STANDIN_SCRIPT_H
 #define STANDIN_SCRIPT_H

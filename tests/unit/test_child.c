@@ -209,8 +209,9 @@ static void V10_endless_work_ends_at_the_deadline(void **state)
 }
 
 /*
- * Makes the present process one that no signal can take away from its parent's view: its tracer, which is in
- * another group, has to let it go first. That is how a process in D state looks from outside.
+ * Makes the present process one that no signal can take away from its parent's view: its tracer,
+ * which is in another group, has to let it go first. That is how a process in D state looks from
+ * outside.
  */
 static long unkillable(void *ctx, void *answer, size_t size)
 {
@@ -252,10 +253,8 @@ static void V11_what_cannot_be_killed_is_left_behind(void **state)
 	char buf[8];
 
 	(void)state;
-	if (run(may_trace, NULL, buf, sizeof(buf), 5000).end != CHILD_ANSWERED) {
-		print_message("# skipped: a process that cannot be killed needs ptrace here\n");
-		skip();
-	}
+	if (run(may_trace, NULL, buf, sizeof(buf), 5000).end != CHILD_ANSWERED)
+		return; /* main() says so */
 	r = run(unkillable, NULL, buf, sizeof(buf), 300);
 	assert_int_equal(r.end, CHILD_HUNG);
 	assert_in_range(r.ms, 299, 300 + 500);
@@ -339,7 +338,8 @@ static long look_around(void *ctx, void *answer, size_t size)
 	getrlimit(RLIMIT_CORE, &lim);
 	h->core = lim.rlim_cur > 1;
 	h->other_group = getpgrp() == getpid();
-	h->stdin_null = fstat(0, &st) == 0 && stat("/dev/null", &null) == 0 && st.st_rdev == null.st_rdev;
+	h->stdin_null =
+		fstat(0, &st) == 0 && stat("/dev/null", &null) == 0 && st.st_rdev == null.st_rdev;
 	return sizeof(*h);
 }
 
@@ -412,7 +412,8 @@ static void V13_closed_standard_streams_do_no_harm(void **state)
 static long env_of(void *ctx, void *answer, size_t size)
 {
 	(void)ctx;
-	snprintf(answer, size, "%s|%s", getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "", getenv("A"));
+	snprintf(answer, size, "%s|%s", getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "",
+		 getenv("A"));
 	return (long)size;
 }
 
@@ -625,5 +626,8 @@ int main(void)
 		cmocka_unit_test(dropping_is_quick_and_leaves_nothing),
 	};
 
+	/* cmocka's way to skip is a failure in TAP. */
+	if (run(may_trace, NULL, NULL, 0, 5000).end != CHILD_ANSWERED)
+		puts("ok 0 - V11_what_cannot_be_killed_is_left_behind # SKIP needs ptrace");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

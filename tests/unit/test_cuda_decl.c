@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The project's own declarations of the CUDA driver API and NVML against the real headers, where this machine has
- * them. A difference does not compile; without a header its test is skipped by name.
+ * The project's own declarations of the CUDA driver API and NVML against the real headers, where
+ * this machine has them. A difference does not compile; without a header its test is skipped by
+ * name.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
+#include <stdio.h>
 
 #if __has_include(<cuda.h>)
 #include <cuda.h>
@@ -39,8 +36,8 @@
 #if HAVE_CUDA_H
 /* Values and prototypes: the lists, read with the real types. */
 #define CONST(name, value) _Static_assert((long long)(name) == (value), #name);
-#define REQ(name, args) SAME(CUresult, name, args);
-#define OPT(name, args) SAME(CUresult, name, args);
+#define REQ(name, args)	   SAME(CUresult, name, args);
+#define OPT(name, args)	   SAME(CUresult, name, args);
 #include "probe/cuda_api.def"
 typedef CUresult real_CUresult;
 typedef CUdevice real_CUdevice;
@@ -51,8 +48,8 @@ typedef CUuuid real_CUuuid;
 
 #if HAVE_NVML_H
 #define CONST(name, value) _Static_assert((long long)(name) == (value), #name);
-#define REQ(name, args) SAME(nvmlReturn_t, name, args);
-#define OPT(name, args) SAME(nvmlReturn_t, name, args);
+#define REQ(name, args)	   SAME(nvmlReturn_t, name, args);
+#define OPT(name, args)	   SAME(nvmlReturn_t, name, args);
 #include "probe/nvml_api.def"
 typedef nvmlReturn_t real_nvmlReturn_t;
 typedef nvmlComputeMode_t real_nvmlComputeMode_t;
@@ -73,39 +70,41 @@ typedef nvmlConfComputeSystemState_t real_nvmlConfComputeSystemState_t;
 #endif
 
 /* Our own types under other names, beside the real ones. */
-#define CUresult own_CUresult
-#define CUdevice own_CUdevice
-#define CUdevice_attribute own_CUdevice_attribute
-#define CUuuid own_CUuuid
-#define CUDA_SUCCESS own_CUDA_SUCCESS
+#define CUresult				     own_CUresult
+#define CUdevice				     own_CUdevice
+#define CUdevice_attribute			     own_CUdevice_attribute
+#define CUuuid					     own_CUuuid
+#define CUDA_SUCCESS				     own_CUDA_SUCCESS
 #define CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR own_MAJOR
 #define CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR own_MINOR
 #include "probe/cuda_api.h"
 
-#define nvmlReturn_t own_nvmlReturn_t
-#define nvmlComputeMode_t own_nvmlComputeMode_t
-#define nvmlDevice_t own_nvmlDevice_t
-#define nvmlPciInfo_t own_nvmlPciInfo_t
-#define nvmlMemory_t own_nvmlMemory_t
-#define nvmlGpuFabricInfo_t own_nvmlGpuFabricInfo_t
-#define nvmlConfComputeSystemState_t own_nvmlConfComputeSystemState_t
-#define NVML_SUCCESS own_NVML_SUCCESS
-#define NVML_ERROR_NOT_SUPPORTED own_NOT_SUPPORTED
-#define NVML_ERROR_NOT_FOUND own_NOT_FOUND
-#define NVML_ERROR_FUNCTION_NOT_FOUND own_FUNCTION_NOT_FOUND
-#define NVML_COMPUTEMODE_DEFAULT own_DEFAULT
-#define NVML_COMPUTEMODE_EXCLUSIVE_THREAD own_EXCLUSIVE_THREAD
-#define NVML_COMPUTEMODE_PROHIBITED own_PROHIBITED
+#define nvmlReturn_t			   own_nvmlReturn_t
+#define nvmlComputeMode_t		   own_nvmlComputeMode_t
+#define nvmlDevice_t			   own_nvmlDevice_t
+#define nvmlPciInfo_t			   own_nvmlPciInfo_t
+#define nvmlMemory_t			   own_nvmlMemory_t
+#define nvmlGpuFabricInfo_t		   own_nvmlGpuFabricInfo_t
+#define nvmlConfComputeSystemState_t	   own_nvmlConfComputeSystemState_t
+#define NVML_SUCCESS			   own_NVML_SUCCESS
+#define NVML_ERROR_NOT_SUPPORTED	   own_NOT_SUPPORTED
+#define NVML_ERROR_NOT_FOUND		   own_NOT_FOUND
+#define NVML_ERROR_FUNCTION_NOT_FOUND	   own_FUNCTION_NOT_FOUND
+#define NVML_COMPUTEMODE_DEFAULT	   own_DEFAULT
+#define NVML_COMPUTEMODE_EXCLUSIVE_THREAD  own_EXCLUSIVE_THREAD
+#define NVML_COMPUTEMODE_PROHIBITED	   own_PROHIBITED
 #define NVML_COMPUTEMODE_EXCLUSIVE_PROCESS own_EXCLUSIVE_PROCESS
 #include "probe/nvml_api.h"
 
-#define SIZE(type) \
-	_Static_assert(sizeof(own_##type) == sizeof(real_##type) && \
-			       _Alignof(own_##type) == _Alignof(real_##type), #type)
-#define SIGN(type) _Static_assert(((own_##type)-1 < 0) == ((real_##type)-1 < 0), #type)
-#define AT(type, field) \
+#define SIZE(type)                                                            \
+	_Static_assert(sizeof(own_##type) == sizeof(real_##type) &&           \
+			       _Alignof(own_##type) == _Alignof(real_##type), \
+		       #type)
+#define SIGN(type) _Static_assert(((own_##type) - 1 < 0) == ((real_##type) - 1 < 0), #type)
+#define AT(type, field)                                                               \
 	_Static_assert(offsetof(own_##type, field) == offsetof(real_##type, field) && \
-			       sizeof(((own_##type *)0)->field) == sizeof(((real_##type *)0)->field), \
+			       sizeof(((own_##type *)0)->field) ==                    \
+				       sizeof(((real_##type *)0)->field),             \
 		       #type "." #field)
 
 #if HAVE_CUDA_H
@@ -135,30 +134,13 @@ SIZE(nvmlConfComputeSystemState_t);
 AT(nvmlConfComputeSystemState_t, ccFeature);
 #endif
 
-static void cuda_declarations_are_those_of_cuda_h(void **state)
-{
-	(void)state;
-	if (!HAVE_CUDA_H) {
-		print_message("# skipped: no cuda.h here\n");
-		skip();
-	}
-}
-
-static void nvml_declarations_are_those_of_nvml_h(void **state)
-{
-	(void)state;
-	if (!HAVE_NVML_H) {
-		print_message("# skipped: no nvml.h here\n");
-		skip();
-	}
-}
-
+/* All is decided when this compiles; cmocka's way to skip is a failure in TAP. */
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cuda_declarations_are_those_of_cuda_h),
-		cmocka_unit_test(nvml_declarations_are_those_of_nvml_h),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	puts("1..2");
+	puts(HAVE_CUDA_H ? "ok 1 - CUDA's declarations are those of cuda.h"
+			 : "ok 1 - CUDA's declarations # SKIP no cuda.h here");
+	puts(HAVE_NVML_H ? "ok 2 - NVML's declarations are those of nvml.h"
+			 : "ok 2 - NVML's declarations # SKIP no nvml.h here");
+	return 0;
 }
