@@ -143,34 +143,85 @@ static void run_container_device_access_revoked(struct judge *j)
 	}
 }
 
+static bool any_numbered_node(const struct snapshot *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_nodes; i++) {
+		const char *name = fact_value(&s->nodes[i].name, "");
+
+		if (strncmp(name, "nvidia", 6) == 0 && name[6] >= '0' && name[6] <= '9')
+			return true;
+	}
+	return false;
+}
+
 static void run_container_device_nodes_missing(struct judge *j)
 {
-	static const char *const wanted[] = { "nvidiactl", "nvidia-uvm" };
 	const struct snapshot *s = j->s;
+	const char *missing = NULL;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!in_running_container(s) || !any_gpu_node(s) || look_node(s, "dxg") ||
+	    look_cuda_works(s) || look_is_tegra(j) ||
+	    judge_has(j, FINDING_CONTAINER_CAPABILITY_MISSING))
+		return;
+	if (!look_node(s, "nvidiactl"))
+		missing = "nvidiactl";
+	else if (!any_numbered_node(s))
+		missing = "nvidia0";
+	else if (!look_node(s, "nvidia-uvm"))
+		missing = "nvidia-uvm";
+	if (!missing)
+		return;
+	f = finding_add(j, FINDING_CONTAINER_DEVICE_NODES_MISSING, _("this container"));
+	finding_message(j, f,
+			_("The container has NVIDIA device nodes, and /dev/%s is not among them."),
+			missing);
+	finding_evidence(j, f, "nodes", _("absent"), arena_printf(j->a, "/dev/%s", missing),
+			 "/dev");
+	r = finding_remedy(
+		j, f, "%s",
+		_("Load nvidia_uvm on the host and start the container with all nodes."));
+	remedy_command(j, r, "sudo nvidia-modprobe -u -c=0");
+	remedy_command(j, r, "docker run --gpus all IMAGE");
+}
+
+/* A MIG slice is opened through its capability nodes. */
+static void run_mig_caps_missing(struct judge *j)
+{
+	const struct snapshot *s = j->s;
+	const struct gpu *mig = NULL;
 	struct finding *f;
 	struct remedy *r;
 	size_t i;
 
-	if (!in_running_container(s) || !any_gpu_node(s) || look_is_wsl(s) || look_node(s, "dxg") ||
-	    look_cuda_works(s) || judge_has(j, FINDING_CONTAINER_CAPABILITY_MISSING))
+	if (!in_running_container(s) || look_cuda_works(s))
 		return;
-	for (i = 0; i < ARRAY_LEN(wanted); i++) {
-		if (look_node(s, wanted[i]))
-			continue;
-		f = finding_add(j, FINDING_CONTAINER_DEVICE_NODES_MISSING, _("this container"));
-		finding_message(
-			j, f,
-			_("The container has NVIDIA device nodes, and /dev/%s is not among them."),
-			wanted[i]);
-		finding_evidence(j, f, "nodes", _("absent"),
-				 arena_printf(j->a, "/dev/%s", wanted[i]), "/dev");
-		r = finding_remedy(
-			j, f, "%s",
-			_("Load nvidia_uvm on the host and start the container with all nodes."));
-		remedy_command(j, r, "sudo nvidia-modprobe -u -c=0");
-		remedy_command(j, r, "docker run --gpus all IMAGE");
+	for (i = 0; i < s->n_gpus; i++)
+		if (fact_is(&s->gpus[i].mig_mode, "enabled") && s->gpus[i].mig_devices.n)
+			mig = &s->gpus[i];
+	for (i = 0; i < s->n_nodes; i++)
+		if (strncmp(fact_value(&s->nodes[i].name, ""), "nvidia-caps", 11) == 0)
+			return;
+	if (!mig || judge_has(j, FINDING_CONTAINER_DEVICE_NODES_MISSING))
 		return;
-	}
+	f = finding_add(j, FINDING_MIG_CAPS_MISSING, _("this container"));
+	finding_message(
+		j, f, "%s",
+		_("The GPU is split by MIG, and the container was not given the capability nodes "
+		  "(/dev/nvidia-caps) of its instance."));
+	finding_evidence(j, f, "nodes", _("absent"), "/dev/nvidia-caps/nvidia-cap*", "/dev");
+	finding_fact(j, f, "gpu.mig_mode", &mig->mig_mode, NULL);
+	r = finding_remedy(
+		j, f, "%s",
+		_("Start the container with the MIG device by name; the container toolkit then "
+		  "passes its "
+		  "nodes."));
+	remedy_command(
+		j, r, "docker run --gpus %s IMAGE",
+		shell_word(j->a, arena_printf(j->a, "\"device=%s\"", mig->mig_devices.values[0])));
 }
 
 /* -------- the driver's libraries in the image or left over from before */
@@ -249,16 +300,14 @@ static void run_container_driver_libs(struct judge *j)
 	if (!look_in_container(s) || look_is_wsl(s))
 		return;
 	if (!running) {
-		/* The disk of a machine, mounted here, has a driver of its own by right: modules
-		 * are on it. */
+		/* A machine's disk that is mounted here has a driver by right, and its modules. */
 		if (version && !s->driver.n_modules)
 			stale_libs(j, version, NULL);
 		return;
 	}
-	if (!module || (look_nvml_init(s) != 18 && look_cuda_init(s) != 803 &&
-			(!version || fact_is(version, module->value))))
-		return;
-	if (look_cuda_works(s))
+	/* A compat libcuda has a rule of its own. */
+	if (!module || look_cuda_works(s) || look_compat_libcuda(s) ||
+	    (look_nvml_init(s) != 18 && (!version || fact_is(version, module->value))))
 		return;
 	/*
 	 * The toolkit mounts each library as a file of its own; what shadows them is a second copy
@@ -317,6 +366,12 @@ const struct rule rule_container_device_nodes_missing = {
 	.needs = NEED_CONTAINER | NEED_NODES,
 	.layer = LAYER_CONTAINER,
 	.run = run_container_device_nodes_missing,
+};
+const struct rule rule_mig_caps_missing = {
+	.name = "mig-caps-missing",
+	.needs = NEED_CONTAINER | NEED_NODES | NEED_NVML,
+	.layer = LAYER_CONTAINER,
+	.run = run_mig_caps_missing,
 };
 const struct rule rule_container_driver_libs = {
 	.name = "container-stale-driver-libs",

@@ -121,6 +121,32 @@ static void run_device_node_permissions(struct judge *j)
 
 /* -------- NVSwitch */
 
+/* 802 without any NVSwitch: on Hopper and later a GPU in confidential mode waits for its
+ * attestation. */
+static void confidential(struct judge *j)
+{
+	const struct snapshot *s = j->s;
+	struct finding *f;
+	struct remedy *r;
+
+	/* Many GPUs have a fabric, also where a virtual machine does not see its switches. */
+	if (!s->n_gpus || s->n_gpus > 2 || look_cc(&s->gpus[0]) < 90)
+		return;
+	f = finding_add(j, FINDING_CONFIDENTIAL_GPU_NOT_READY, gpu_subject(j, 0));
+	finding_message(
+		j, f, "%s",
+		_("cuInit gives 802 (system not yet initialized) on a machine without NVSwitch: "
+		  "the GPU is in "
+		  "confidential-computing mode and was not set ready."));
+	finding_fact(j, f, "driver.cuda_init", &s->driver.cuda_init, "0");
+	finding_evidence(j, f, "nodes", _("no /dev/nvidia-nvswitch*"), NULL, "/dev");
+	finding_inferred(f);
+	r = finding_remedy(j, f, "%s", _("Look at the state, attest the GPU, and set it ready."));
+	remedy_command(j, r, "nvidia-smi conf-compute -grs");
+	remedy_command(j, r, "sudo nvidia-smi conf-compute -srs 1");
+	r->needs_root = true;
+}
+
 static void run_fabric_manager_not_running(struct judge *j)
 {
 	const struct snapshot *s = j->s;
@@ -139,6 +165,8 @@ static void run_fabric_manager_not_running(struct judge *j)
 		if (view_starts(view_of(fact_value(&s->services[i].name, "")),
 				"nvidia-fabricmanager"))
 			unit = &s->services[i];
+	if (!unit && !nvswitch)
+		confidential(j);
 	if (unit ? fact_is(&unit->state, "active") : !nvswitch)
 		return;
 	f = finding_add(j, FINDING_FABRIC_MANAGER_NOT_RUNNING, "nvidia-fabricmanager");

@@ -33,33 +33,103 @@ static const struct fact *first_set(const struct snapshot *s, const char *const 
 	return NULL;
 }
 
-static void run_scheduler_no_gpu(struct judge *j)
+/* The scheduler's cgroup refuses every GPU node. */
+static const struct node *refused_node(const struct snapshot *s)
 {
-	const struct snapshot *s = j->s;
-	const struct fact *visible = snapshot_env_fact(s, "CUDA_VISIBLE_DEVICES"), *job;
-	const char *name = "", *grant;
-	struct finding *f;
+	const struct node *refused = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n_nodes; i++) {
+		const char *name = fact_value(&s->nodes[i].name, "");
+
+		if (strncmp(name, "nvidia", 6) != 0 || name[6] < '0' || name[6] > '9')
+			continue;
+		if (!fact_is(&s->nodes[i].open, "EPERM"))
+			return NULL;
+		refused = &s->nodes[i];
+	}
+	return refused;
+}
+
+static void no_gpu(struct judge *j, const char *name, const struct fact *job,
+		   const struct node *refused)
+{
+	const struct fact *visible = snapshot_env_fact(j->s, "CUDA_VISIBLE_DEVICES");
+	struct finding *f = finding_add(j, FINDING_SCHEDULER_NO_GPU, name);
 	struct remedy *r;
 
-	job = first_set(s, schedulers, ARRAY_LEN(schedulers), &name);
-	if (!job || first_set(s, grants, ARRAY_LEN(grants), &grant) || look_cuda_works(s))
-		return;
-	/* Empty, or Slurm's word for it; an unset variable means that the site does not set it. */
-	if (!visible || (*visible->value && strcmp(visible->value, "NoDevFiles") != 0 &&
-			 strcmp(visible->value, "-1") != 0))
-		return;
-	f = finding_add(j, FINDING_SCHEDULER_NO_GPU, name);
-	finding_message(j, f,
+	if (refused)
+		finding_message(
+			j, f,
+			_("The job (%s=%s) was given no GPU: its device cgroup refuses /dev/%s."),
+			name, job->value, refused->name.value);
+	else
+		finding_message(
+			j, f,
 			_("The job (%s=%s) was given no GPU: CUDA_VISIBLE_DEVICES is \"%s\"."),
-			name, job->value, visible->value);
+			name, job->value, visible ? visible->value : "");
 	finding_fact(j, f, name, job, NULL);
-	finding_fact(j, f, "CUDA_VISIBLE_DEVICES", visible, "0");
+	if (visible)
+		finding_fact(j, f, "CUDA_VISIBLE_DEVICES", visible, "0");
+	if (refused)
+		finding_fact(j, f, "node.open", &refused->open, "ok");
 	r = finding_remedy(j, f, "%s", _("Ask the scheduler for a GPU."));
 	if (strncmp(name, "SLURM", 5) == 0)
 		remedy_command(j, r, "srun --gres=gpu:1 COMMAND");
 	else if (strncmp(name, "RAY", 3) == 0)
 		remedy_command(j, r, "@ray.remote(num_gpus=1)");
 	r->risk = RISK_SAFE;
+}
+
+/* The job has GPUs, and the number that it was told counts the node's while the container has
+ * fewer. */
+static void wrong_number(struct judge *j, const char *name, const struct fact *job)
+{
+	const struct snapshot *s = j->s;
+	const struct fact *visible = snapshot_env_fact(s, "CUDA_VISIBLE_DEVICES");
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	if (!visible || !look_in_container(s) || !s->n_gpus || *visible->value < '0' ||
+	    *visible->value > '9')
+		return;
+	for (i = 0; i < s->n_gpus; i++)
+		if (look_gpu_used(s, i))
+			return;
+	f = finding_add(j, FINDING_SCHEDULER_DEVICE_CONSTRAINT, name);
+	finding_message(
+		j, f,
+		_("The scheduler's CUDA_VISIBLE_DEVICES=%s counts the node's GPUs, and this "
+		  "container has %zu."),
+		visible->value, s->n_gpus);
+	finding_fact(j, f, "CUDA_VISIBLE_DEVICES", visible, "0");
+	finding_fact(j, f, name, job, NULL);
+	r = finding_remedy(
+		j, f, "%s",
+		_("Unset the variable inside the container, whose GPUs are numbered from 0."));
+	remedy_command(j, r, "unset CUDA_VISIBLE_DEVICES");
+	r->risk = RISK_SAFE;
+}
+
+static void run_scheduler_no_gpu(struct judge *j)
+{
+	const struct snapshot *s = j->s;
+	const struct fact *visible = snapshot_env_fact(s, "CUDA_VISIBLE_DEVICES"), *job;
+	const struct node *refused = refused_node(s);
+	const char *name = "", *grant;
+	bool granted = first_set(s, grants, ARRAY_LEN(grants), &grant) != NULL;
+
+	job = first_set(s, schedulers, ARRAY_LEN(schedulers), &name);
+	if (!job || look_cuda_works(s))
+		return;
+	if (granted)
+		wrong_number(j, name, job);
+	/* Empty, or Slurm's word for it; an unset variable means that the site does not set it. */
+	else if (refused ||
+		 (visible && (!*visible->value || strcmp(visible->value, "NoDevFiles") == 0 ||
+			      strcmp(visible->value, "-1") == 0)))
+		no_gpu(j, name, job, refused);
 }
 
 /* -------- codes that say their cause */

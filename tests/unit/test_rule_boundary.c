@@ -52,6 +52,16 @@ static const struct world_case containers_cases[] = {
 	  .shows = "container-device-nodes-missing",
 	  .hides = "uvm-not-loaded",
 	  .root = "container-device-nodes-missing" },
+	{ .what = "no GPU among the nodes",
+	  .layers = { CONTAINER, "{'nodes':[{'name':'nvidiactl'},{'name':'nvidia-uvm'}],"
+				 "'driver':{'cuda_init':'100'}}" },
+	  .root = "container-device-nodes-missing" },
+	{ .what = "a compat library is no leftover",
+	  .layers = { CONTAINER, "{'driver':{'cuda_init':'803','libcuda':{'path':"
+				 "'/usr/local/cuda/compat/libcuda.so.1','version':'535.104.05',"
+				 "'shadowed':['/usr/lib/libcuda.so.1']}}}" },
+	  .hides = "container-stale-driver-libs",
+	  .root = "cuda-compat-older-than-driver" },
 	{ .what = "all nodes",
 	  .layers = { CONTAINER },
 	  .hides = "container-device-nodes-missing" },

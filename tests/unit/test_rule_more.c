@@ -48,9 +48,8 @@ static const struct world_case host_cases[] = {
 			    "'gpus':[{'pci_id':'10de:2684','compute_capability':'8.9'}]}" },
 	  .shows = "open-module-optin-required" },
 	{ .what = "open 550 on GeForce",
-	  .layers = { HOST,
-		      "{'driver':{'flavor':'open'},'gpus':[{'pci_id':'10de:2684',"
-		      "'compute_capability':'8.9'}]}" },
+	  .layers = { HOST, "{'driver':{'flavor':'open'},'gpus':[{'pci_id':'10de:2684',"
+			    "'compute_capability':'8.9'}]}" },
 	  .hides = "open-module-optin-required" },
 	{ .what = "numba",
 	  .layers = { HOST, ENV("NUMBA_CUDA_DRIVER", "/usr/local/cuda/lib64/libcudart.so") },
@@ -86,26 +85,55 @@ static const struct world_case host_cases[] = {
 		      "{'name':'CUDA_VISIBLE_DEVICES','value':''}]}" },
 	  .shows = "visible-devices-wrong",
 	  .root = "scheduler-no-gpu" },
-	{ .what = "a job with one",
-	  .layers = { HOST,
+	{ .what = "a job whose cgroup refuses",
+	  .layers = { HOST, FAILS("100"),
+		      "{'environment':[{'name':'SLURM_JOB_ID','value':'7'}],"
+		      "'nodes':[{'name':'nvidia0','open':'EPERM'},{'name':"
+		      "'nvidiactl','open':'ok'},{'name':'nvidia-uvm','open':"
+		      "'ok'}]}" },
+	  .root = "scheduler-no-gpu" },
+	{ .what = "the node's number in a container",
+	  .layers = { CONTAINER, FAILS("100"),
 		      "{'environment':[{'name':'SLURM_JOB_ID','value':'7'},"
-		      "{'name':'SLURM_JOB_GPUS',"
-		      "'value':'0'},{'name':'CUDA_VISIBLE_DEVICES','value':'0'}]}" },
+		      "{'name':'SLURM_JOB_GPUS','value':'3'},{'name':"
+		      "'CUDA_VISIBLE_DEVICES','value':'3'}]}" },
+	  .shows = "visible-devices-wrong",
+	  .root = "scheduler-device-constraint" },
+	{ .what = "no NVSwitch and 802",
+	  .layers = { HOST, FAILS("802"),
+		      "{'gpus':[{'pci_id':'10de:2331','compute_capability':"
+		      "'9.0','nvml_index':'0'}]}" },
+	  .root = "confidential-gpu-not-ready" },
+	{ .what = "MIG without its nodes",
+	  .layers = { CONTAINER, FAILS("100"),
+		      "{'gpus':[{'pci_id':'10de:20b0','compute_capability':"
+		      "'8.0','mig_mode':'enabled','mig_devices':['MIG-a'],"
+		      "'nvml_index':'0'}]}" },
+	  .root = "mig-caps-missing" },
+	{ .what = "MIG with its nodes",
+	  .layers = { CONTAINER, "{'gpus':[{'pci_id':'10de:20b0','compute_capability':'8.0',"
+				 "'mig_mode':'enabled','mig_devices':['MIG-a'],'nvml_index':'0'}],"
+				 "'nodes':[{'name':'nvidia0'},{'name':'nvidiactl'},{'name':"
+				 "'nvidia-uvm'},{'name':'nvidia-caps/nvidia-cap21'}]}" },
+	  .hides = "mig-caps-missing",
+	  .root = "" },
+	{ .what = "a job with one",
+	  .layers = { HOST, "{'environment':[{'name':'SLURM_JOB_ID','value':'7'},"
+			    "{'name':'SLURM_JOB_GPUS',"
+			    "'value':'0'},{'name':'CUDA_VISIBLE_DEVICES','value':'0'}]}" },
 	  .hides = "scheduler-no-gpu",
 	  .root = "" },
 	{ .what = "the distribution's nvcc first",
-	  .layers = { HOST,
-		      "{'toolkits':[{'path':'/usr/lib/nvidia-cuda-toolkit','version':'11.5',"
-		      "'nvcc':'yes','via':'PATH'},"
-		      "{'path':'/usr/local/cuda-12.4','version':'12.4','nvcc':'yes',"
-		      "'via':'/usr/local/cuda'}]}" },
+	  .layers = { HOST, "{'toolkits':[{'path':'/usr/lib/nvidia-cuda-toolkit','version':'11.5',"
+			    "'nvcc':'yes','via':'PATH'},"
+			    "{'path':'/usr/local/cuda-12.4','version':'12.4','nvcc':'yes',"
+			    "'via':'/usr/local/cuda'}]}" },
 	  .shows = "toolkit-shadowed" },
 	{ .what = "NVIDIA's nvcc first",
-	  .layers = { HOST,
-		      "{'toolkits':[{'path':'/usr/lib/nvidia-cuda-toolkit','version':'11.5',"
-		      "'nvcc':'yes'},"
-		      "{'path':'/usr/local/cuda-12.4','version':'12.4','nvcc':'yes',"
-		      "'via':'PATH'}]}" },
+	  .layers = { HOST, "{'toolkits':[{'path':'/usr/lib/nvidia-cuda-toolkit','version':'11.5',"
+			    "'nvcc':'yes'},"
+			    "{'path':'/usr/local/cuda-12.4','version':'12.4','nvcc':'yes',"
+			    "'via':'PATH'}]}" },
 	  .hides = "toolkit-shadowed" },
 };
 
