@@ -16,13 +16,15 @@
 
 enum { BATCH_MAX = 256 << 20, LINE_MAX_BYTES = 64 << 10, FLUSH = 64 << 10 };
 
-static int read_requirements(struct arena *a, const struct options *o, struct requirement_list *list, struct err *err)
+static int read_requirements(struct arena *a, const struct options *o,
+			     struct requirement_list *list, struct err *err)
 {
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; !rc && i < o->args.n; i++)
-		rc = requirement_argument(a, o->args.v[i], i + 1, ARENA_APPEND(a, list->v, list->n), err);
+		rc = requirement_argument(a, o->args.v[i], i + 1, ARENA_APPEND(a, list->v, list->n),
+					  err);
 	for (i = 0; !rc && i < o->requirement.n; i++)
 		rc = reqfile_read(a, o->requirement.v[i], false, list, err);
 	return rc;
@@ -96,7 +98,8 @@ struct batch {
 };
 
 /* Keys of a target; "gpu", "python" and the like go the way of --assume. */
-static const char *const assumed[] = { "gpu", "driver", "os", "arch", "glibc", "python", "distro", "driver-flavor", NULL };
+static const char *const assumed[] = { "gpu",	 "driver",	  "os", "arch", "glibc", "python",
+				       "distro", "driver-flavor", NULL };
 
 static bool among(const char *const *names, const char *name)
 {
@@ -106,13 +109,16 @@ static bool among(const char *const *names, const char *name)
 	return false;
 }
 
-static int strings(struct arena *a, const struct json *v, struct str_list *ret, const char *key, struct err *err)
+static int strings(struct arena *a, const struct json *v, struct str_list *ret, const char *key,
+		   struct err *err)
 {
 	const struct json *one = json_type(v) == JSON_ARRAY ? json_first(v) : v;
 
 	for (; one; one = json_type(v) == JSON_ARRAY ? json_next(one) : NULL) {
 		if (!json_str(one))
-			return err_set(err, ERR_PARSE, _("\"%.40s\" is neither a string nor a list of strings"), key);
+			return err_set(err, ERR_PARSE,
+				       _("\"%.40s\" is neither a string nor a list of strings"),
+				       key);
 		*ARENA_APPEND(a, ret->v, ret->n) = json_str(one);
 	}
 	return 0;
@@ -137,10 +143,12 @@ static int target_of(struct arena *a, struct batch *b, const struct json *doc, s
 		else if (strcmp(json_key(v), "id") != 0)
 			rc = err_set(err, ERR_PARSE, _("unknown key \"%.40s\""), json_key(v));
 		for (i = 0; !rc && i < values.n; i++)
-			*ARENA_APPEND(a, assume.v, assume.n) = arena_printf(a, "%s=%s", json_key(v), values.v[i]);
+			*ARENA_APPEND(a, assume.v, assume.n) =
+				arena_printf(a, "%s=%s", json_key(v), values.v[i]);
 	}
 	for (i = 0; !rc && i < reqs.n; i++)
-		rc = requirement_argument(a, reqs.v[i], i + 1, ARENA_APPEND(a, list->v, list->n), err);
+		rc = requirement_argument(a, reqs.v[i], i + 1, ARENA_APPEND(a, list->v, list->n),
+					  err);
 	return rc ? rc : source_assume(a, b->c, assume.v, assume.n, s, err);
 }
 
@@ -156,7 +164,8 @@ static void put_error(struct batch *b, const struct err *err, struct strbuf *out
 	strbuf_addc(out, '\n');
 }
 
-static int solve_line(struct arena *a, struct batch *b, struct view text, struct strbuf *out, struct err *err)
+static int solve_line(struct arena *a, struct batch *b, struct view text, struct strbuf *out,
+		      struct err *err)
 {
 	struct plan_options po = { .brief = true, .driver_upgrade = false };
 	struct requirement_list list = { .n = 0 };
@@ -204,10 +213,12 @@ static int batch(struct run *r)
 	int code = EXIT_OK;
 
 	if (r->o->args.n || r->o->requirement.n) {
-		err_set(&err, ERR_USAGE, _("--batch takes the requirements from its file (\"req\")"));
+		err_set(&err, ERR_USAGE,
+			_("--batch takes the requirements from its file (\"req\")"));
 		return cli_fail(&err);
 	}
-	if (file_read(r->a, b.name, BATCH_MAX, &text, &err) || compat_open(r->a, r->o->data, &b.c, &err))
+	if (file_read(r->a, b.name, BATCH_MAX, &text, &err) ||
+	    compat_open(r->a, r->o->data, &b.c, &err))
 		return cli_fail(&err);
 	b.m = matrix_new(r->a, b.c);
 	while (code == EXIT_OK && view_line(&text, &one_line)) {
@@ -226,7 +237,8 @@ static int run(struct run *r)
 
 /* clang-format off */
 static const struct opt opt_requirement = { .name = "requirement", .letter = 'r', .kind = OPT_LIST, .arg = "FILE",
-	.offset = offsetof(struct options, requirement), .help = N_("read requirements from FILE, as pip does (repeatable)") };
+	.offset = offsetof(struct options, requirement),
+	.help = N_("read requirements from FILE, as pip does (repeatable)") };
 static const struct opt opt_driver_upgrade = { .name = "driver-upgrade", .kind = OPT_FLAG,
 	.offset = offsetof(struct options, driver_upgrade), .help = N_("say what a newer driver would allow") };
 static const struct opt opt_all = { .name = "all", .kind = OPT_FLAG, .offset = offsetof(struct options, all),
@@ -234,24 +246,26 @@ static const struct opt opt_all = { .name = "all", .kind = OPT_FLAG, .offset = o
 static const struct opt opt_batch = { .name = "batch", .kind = OPT_STRING, .arg = "FILE",
 	.offset = offsetof(struct options, batch), .help = N_("one JSON target a line in, one JSON answer a line out") };
 /* clang-format on */
-static const struct opt *const opts[] = { &opt_requirement, &opt_driver_upgrade, &opt_all, &opt_batch, NULL };
+static const struct opt *const opts[] = { &opt_requirement, &opt_driver_upgrade, &opt_all,
+					  &opt_batch, NULL };
 
 const struct cmd cmd_plan = {
 	.name = "plan",
 	.args = "[REQ...]",
 	.summary = N_("what to install here, and why not the rest"),
-	.details = N_("Finds the newest PyTorch that runs on every GPU, with the driver, the Python and the C library that "
-		      "are there or declared, and within the requirements; says what to type for pip, uv, conda, pixi, "
-		      "poetry and Docker, and why every other build was refused. Also for tensorflow, jax, "
-		      "onnxruntime-gpu, cupy, vllm, flash-attn, xformers and bitsandbytes.\n"
-		      "\n"
-		      "  cuvet plan\n"
-		      "  cuvet plan 'torch>=2.4,<2.7' transformers --assume gpu='GTX 1080 Ti' \\\n"
-		      "      --assume driver=580 --assume python=3.12\n"
-		      "  cuvet plan -r requirements.txt --no-live --assume gpu=H100 --assume driver=550\n"
-		      "  cuvet plan --batch targets.ndjson\n"
-		      "\n"
-		      "A line of --batch: {\"gpu\":[\"T4\"],\"driver\":\"535\",\"python\":\"3.11\",\"req\":[\"torch>=2.4\"]}\n"),
+	.details = N_(
+		"Finds the newest PyTorch that runs on every GPU, with the driver, the Python and the C library that "
+		"are there or declared, and within the requirements; says what to type for pip, uv, conda, pixi, "
+		"poetry and Docker, and why every other build was refused. Also for tensorflow, jax, "
+		"onnxruntime-gpu, cupy, vllm, flash-attn, xformers and bitsandbytes.\n"
+		"\n"
+		"  cuvet plan\n"
+		"  cuvet plan 'torch>=2.4,<2.7' transformers --assume gpu='GTX 1080 Ti' \\\n"
+		"      --assume driver=580 --assume python=3.12\n"
+		"  cuvet plan -r requirements.txt --no-live --assume gpu=H100 --assume driver=550\n"
+		"  cuvet plan --batch targets.ndjson\n"
+		"\n"
+		"A line of --batch: {\"gpu\":[\"T4\"],\"driver\":\"535\",\"python\":\"3.11\",\"req\":[\"torch>=2.4\"]}\n"),
 	.opts = opts,
 	.run = run,
 };

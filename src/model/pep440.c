@@ -50,7 +50,8 @@ static bool word_at(struct view v, size_t i, const char *word)
 }
 
 /* "[-_.]?WORD[-_.]?N?" at *i for one of `words` (longest first); *ret is the word's index. */
-static bool labelled(struct view v, size_t *i, const char *const *words, size_t *ret, uint64_t *ret_n)
+static bool labelled(struct view v, size_t *i, const char *const *words, size_t *ret,
+		     uint64_t *ret_n)
 {
 	size_t start = is_sep(at(v, *i)) ? *i + 1 : *i, w;
 
@@ -95,7 +96,8 @@ static bool release(struct view v, size_t *i, struct pep440 *ret)
 
 static void pre_release(struct view v, size_t *i, struct pep440 *ret)
 {
-	static const char *const words[] = { "alpha", "beta", "preview", "pre", "rc", "a", "b", "c", NULL };
+	static const char *const words[] = { "alpha", "beta", "preview", "pre", "rc",
+					     "a",     "b",    "c",	 NULL };
 	static const enum pep440_pre kinds[] = {
 		PEP440_PRE_A,  PEP440_PRE_B, PEP440_PRE_RC, PEP440_PRE_RC,
 		PEP440_PRE_RC, PEP440_PRE_A, PEP440_PRE_B,  PEP440_PRE_RC,
@@ -169,8 +171,8 @@ static int cmp_u64(uint64_t a, uint64_t b)
 }
 
 /*
- * Where a version stands among those of its release: development releases of the final come first, then
- * pre-releases, then the final and its post-releases.
+ * Where a version stands among those of its release: development releases of the final come first,
+ * then pre-releases, then the final and its post-releases.
  */
 static int phase(const struct pep440 *v)
 {
@@ -254,7 +256,8 @@ int pep440_cmp(const struct pep440 *a, const struct pep440 *b)
 	if (!r && a->pre)
 		r = cmp_u64(a->pre_n, b->pre_n);
 	if (!r)
-		r = a->has_post != b->has_post ? (a->has_post ? 1 : -1) : cmp_u64(a->post_n, b->post_n);
+		r = a->has_post != b->has_post ? (a->has_post ? 1 : -1)
+					       : cmp_u64(a->post_n, b->post_n);
 	if (!r)
 		r = a->has_dev != b->has_dev ? (a->has_dev ? -1 : 1) : cmp_u64(a->dev_n, b->dev_n);
 	return r ? r : cmp_local(a->local, b->local);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Versions and specifiers of Python packages: parse, order, match. Rules: PyPA specification "Version specifiers"
- * (PEP 440). Everything is a view into the caller's text; nothing is copied.
+ * Versions and specifiers of Python packages: parse, order, match. Rules: PyPA specification
+ * "Version specifiers" (PEP 440). Everything is a view into the caller's text; nothing is copied.
  */
 #ifndef MODEL_PEP440_H
 #define MODEL_PEP440_H
@@ -29,7 +29,8 @@ struct pep440 {
 	struct view local; /* as written, without "+"; empty when there is none */
 };
 
-/* Whole view, blanks around it allowed. More than PEP440_PARTS parts and numbers above 2^63 are malformed. */
+/* Whole view, blanks around it allowed. More than PEP440_PARTS parts and numbers above 2^63 are
+ * malformed. */
 bool pep440_parse(struct view v, struct pep440 *ret);
 int pep440_cmp(const struct pep440 *a, const struct pep440 *b); /* <0, 0, >0 */
 bool pep440_is_pre(const struct pep440 *v); /* a pre-release or a development release */
@@ -59,19 +60,21 @@ struct pep440_spec {
 };
 
 /*
- * "", ">=2.4,<2.7": false when malformed, then *ret_at is the offset of the fault and *ret_what an untranslated
- * sentence. The clauses live on the arena and point into `text`.
+ * "", ">=2.4,<2.7": false when malformed, then *ret_at is the offset of the fault and *ret_what an
+ * untranslated sentence. The clauses live on the arena and point into `text`.
  */
 bool pep440_spec_parse(struct arena *a, struct view text, struct pep440_spec *ret, size_t *ret_at,
 		       const char **ret_what);
 
-/* `raw` is the candidate as it is written: === compares text. Pre-releases are judged like any version. */
+/* `raw` is the candidate as it is written: === compares text. Pre-releases are judged like any
+ * version. */
 bool pep440_clause_holds(const struct pep440_clause *c, const struct pep440 *v, struct view raw);
 /* All clauses; a pre-release only when a clause names one. */
 bool pep440_spec_holds(const struct pep440_spec *s, const struct pep440 *v, struct view raw);
 /* Does a clause name a pre-release, so that pre-releases are asked for? */
 bool pep440_spec_wants_pre(const struct pep440_spec *s);
-/* Convenience on text: malformed text holds nothing. An empty specifier holds every final release. */
+/* Convenience on text: malformed text holds nothing. An empty specifier holds every final release.
+ */
 bool pep440_text_holds(struct arena *a, const char *spec, const char *version);
 
 #endif

@@ -43,7 +43,8 @@ static const char *check_clause(struct pep440_clause *c)
 			return N_("\".*\" goes with == and != only");
 		c->wild = true;
 	}
-	if (!pep440_parse((struct view){ .p = c->raw.p, .n = c->raw.n - (c->wild ? 2 : 0) }, &c->version))
+	if (!pep440_parse((struct view){ .p = c->raw.p, .n = c->raw.n - (c->wild ? 2 : 0) },
+			  &c->version))
 		return N_("not a version");
 	if (c->wild && (c->version.has_dev || c->version.local.n))
 		return N_("\".*\" cannot follow a development release or a local version");
@@ -115,7 +116,8 @@ static int cmp_release(const struct pep440 *a, const struct pep440 *b)
 	return pep440_cmp(&x, &y);
 }
 
-/* Do the first parts, those that the prefix has written, agree? Missing parts of the version count as 0. */
+/* Do the first parts, those that the prefix has written, agree? Missing parts of the version count
+ * as 0. */
 static bool has_prefix(const struct pep440 *v, const struct pep440 *prefix, unsigned n)
 {
 	unsigned i;

@@ -11,7 +11,8 @@ static void say(const struct solver *s, struct plan_choice *c, const char *sente
 }
 
 /* "flash-attn==2.8.3", "jax[cuda12,k8s]==0.11.0", "onnxruntime-gpu[cuda,cudnn]==1.26.*" */
-static const char *pin(const struct solver *s, size_t wish, const struct offer *o, const char *version)
+static const char *pin(const struct solver *s, size_t wish, const struct offer *o,
+		       const char *version)
 {
 	const char *name = o->dist ? o->dist : s->w->v[wish].product->name;
 	const char *own = o->extra, *asked = s->w->v[wish].extras;
@@ -21,13 +22,15 @@ static const char *pin(const struct solver *s, size_t wish, const struct offer *
 	strbuf_init(&b, s->a);
 	strbuf_add(&b, name);
 	if (own || asked)
-		strbuf_printf(&b, "[%s%s%s]", own ? own : "", own && asked && strcmp(own, asked) != 0 ? "," : "",
+		strbuf_printf(&b, "[%s%s%s]", own ? own : "",
+			      own && asked && strcmp(own, asked) != 0 ? "," : "",
 			      asked && (!own || strcmp(own, asked) != 0) ? asked : "");
 	strbuf_printf(&b, "==%s%s", version, series ? ".*" : "");
 	return b.s;
 }
 
-static const char *note_of(const struct solver *s, const struct offer *o, const struct offer_state *st)
+static const char *note_of(const struct solver *s, const struct offer *o,
+			   const struct offer_state *st)
 {
 	struct strbuf b;
 
@@ -36,7 +39,8 @@ static const char *note_of(const struct solver *s, const struct offer *o, const 
 		strbuf_add(&b, _("for which GPUs its binaries hold code is not in the matrix"));
 	if (st->fit == ARCH_FIT_PTX) {
 		strbuf_sep(&b, "; ");
-		strbuf_add(&b, _("some GPU runs it through PTX, which is compiled at the first start"));
+		strbuf_add(&b,
+			   _("some GPU runs it through PTX, which is compiled at the first start"));
 	}
 	if (o->any_python && !o->python) {
 		strbuf_sep(&b, "; ");
@@ -49,7 +53,8 @@ static const char *note_of(const struct solver *s, const struct offer *o, const 
 	return b.n ? b.s : NULL;
 }
 
-static void add_packages(const struct solver *s, struct plan_choice *c, const struct build *b, size_t python)
+static void add_packages(const struct solver *s, struct plan_choice *c, const struct build *b,
+			 size_t python)
 {
 	size_t w;
 
@@ -95,11 +100,17 @@ static void say_python(const struct solver *s, struct plan_choice *c)
 	const struct plan_python *p = c->python;
 
 	if (!s->t->python_known)
-		say(s, c, arena_printf(s->a, _("Python %s: none was given, and it is the newest that the choice supports."),
-				       p->text));
+		say(s, c,
+		    arena_printf(
+			    s->a,
+			    _("Python %s: none was given, and it is the newest that the choice supports."),
+			    p->text));
 	else if (!p->active && s->t->pythons[0].active)
-		say(s, c, arena_printf(s->a, _("Python %s (%s): the active one, %s, would not allow this release."), p->text,
-				       p->where ? p->where : "-", s->t->pythons[0].text));
+		say(s, c,
+		    arena_printf(
+			    s->a,
+			    _("Python %s (%s): the active one, %s, would not allow this release."),
+			    p->text, p->where ? p->where : "-", s->t->pythons[0].text));
 }
 
 static void say_torch(const struct solver *s, struct plan_choice *c, const struct judged *v)
@@ -109,26 +120,44 @@ static void say_torch(const struct solver *s, struct plan_choice *c, const struc
 	const char *least = v->build->min_driver[s->t->windows];
 
 	if (!r->cuda)
-		say(s, c, arena_printf(s->a, _("torch %s for the CPU: the newest release%s."), r->version, limited));
+		say(s, c,
+		    arena_printf(s->a, _("torch %s for the CPU: the newest release%s."), r->version,
+				 limited));
 	else if (!s->t->n_gpus)
-		say(s, c, arena_printf(s->a, _("torch %s: the newest release%s; no GPU was given, so none limits it."),
-				       r->version, limited));
+		say(s, c,
+		    arena_printf(
+			    s->a,
+			    _("torch %s: the newest release%s; no GPU was given, so none limits it."),
+			    r->version, limited));
 	else if (c->ptx)
-		say(s, c, arena_printf(s->a, _("torch %s: no release%s has code for all of %s, and this is the newest that "
-					       "serves them through PTX, which the driver compiles at the first start."),
-				       r->version, limited, capabilities(s)));
+		say(s, c,
+		    arena_printf(
+			    s->a,
+			    _("torch %s: no release%s has code for all of %s, and this is the newest that "
+			      "serves them through PTX, which the driver compiles at the first start."),
+			    r->version, limited, capabilities(s)));
 	else
-		say(s, c, arena_printf(s->a, _("torch %s: the newest release%s that has code for %s and runs here."),
-				       r->version, limited, capabilities(s)));
+		say(s, c,
+		    arena_printf(
+			    s->a,
+			    _("torch %s: the newest release%s that has code for %s and runs here."),
+			    r->version, limited, capabilities(s)));
 	if (!r->cuda || !s->t->driver)
 		return;
 	if (c->native)
-		say(s, c, arena_printf(s->a, _("%s: driver %s knows CUDA %s itself%s."), r->variant, s->t->driver, r->cuda,
-				       r->pypi_default ? _(", and it is the build that PyPI serves") : ""));
+		say(s, c,
+		    arena_printf(s->a, _("%s: driver %s knows CUDA %s itself%s."), r->variant,
+				 s->t->driver, r->cuda,
+				 r->pypi_default ? _(", and it is the build that PyPI serves")
+						 : ""));
 	else
-		say(s, c, arena_printf(s->a, _("%s: CUDA %s is newer than the driver's own %s and runs by minor-version "
-					       "compatibility (driver >= %s)."), r->variant, r->cuda,
-				       s->t->driver_cuda ? s->t->driver_cuda : "?", least ? least : "?"));
+		say(s, c,
+		    arena_printf(
+			    s->a,
+			    _("%s: CUDA %s is newer than the driver's own %s and runs by minor-version "
+			      "compatibility (driver >= %s)."),
+			    r->variant, r->cuda, s->t->driver_cuda ? s->t->driver_cuda : "?",
+			    least ? least : "?"));
 }
 
 struct plan_choice *choice_of(const struct solver *s, const struct judged *v)
@@ -159,8 +188,10 @@ struct plan_choice *choice_without_torch(const struct solver *s, int python)
 	for (i = 0; i < c->n_packages; i++) {
 		if (!c->cuda)
 			c->cuda = c->packages[i].cuda;
-		say(s, c, arena_printf(s->a, _("%s: the newest release in the matrix that fits%s%s."), c->packages[i].pin,
-				       c->packages[i].note ? "; " : "", c->packages[i].note ? c->packages[i].note : ""));
+		say(s, c,
+		    arena_printf(s->a, _("%s: the newest release in the matrix that fits%s%s."),
+				 c->packages[i].pin, c->packages[i].note ? "; " : "",
+				 c->packages[i].note ? c->packages[i].note : ""));
 	}
 	say_python(s, c);
 	commands_fill(s, c);

@@ -121,11 +121,14 @@ static uint64_t smallest(const struct clash *c)
 
 	if (!ruled_out(c, all))
 		return 0;
-	for (size = 1; size <= SIZE_MAX_SEARCHED && size <= c->n_atoms && c->n_atoms <= ATOMS_SEARCHED; size++)
+	for (size = 1;
+	     size <= SIZE_MAX_SEARCHED && size <= c->n_atoms && c->n_atoms <= ATOMS_SEARCHED;
+	     size++)
 		for (picks = ATOM(size) - 1; picks; picks = next_of_size(picks, c->n_atoms))
 			if (ruled_out(c, set = spread(c, picks)))
 				return set;
-	/* Many conditions: leave out one after the other, which gives a set that has none too many. */
+	/* Many conditions: leave out one after the other, which gives a set that has none too many.
+	 */
 	for (i = c->n_atoms; i-- > 0;)
 		if (ruled_out(c, all & ~ATOM(c->atoms[i])))
 			all &= ~ATOM(c->atoms[i]);
@@ -139,7 +142,8 @@ static void name_atom(const struct solver *s, struct plan *p, unsigned bit, uint
 	size_t i;
 
 	if (bit == ATOM_PYTHON) {
-		c.what = arena_printf(s->a, _("Python %s"), t->n_pythons ? t->pythons[0].text : "?");
+		c.what =
+			arena_printf(s->a, _("Python %s"), t->n_pythons ? t->pythons[0].text : "?");
 	} else if (bit == ATOM_DRIVER) {
 		c.what = arena_printf(s->a, _("driver %s"), t->driver ? t->driver : "?");
 	} else if (bit == ATOM_GLIBC) {
@@ -149,10 +153,10 @@ static void name_atom(const struct solver *s, struct plan *p, unsigned bit, uint
 	} else if (bit < ATOM_LIMIT) {
 		i = bit - ATOM_GPU;
 		p->gpu_clash = true;
-		c.what = view_find(view_of(t->gpus[i].name), "capability") >= 0 ?
-				 t->gpus[i].name :
-				 arena_printf(s->a, _("%s (compute capability %s)"), t->gpus[i].name,
-					      cc_text(s->a, t->gpus[i].cc));
+		c.what = view_find(view_of(t->gpus[i].name), "capability") >= 0
+				 ? t->gpus[i].name
+				 : arena_printf(s->a, _("%s (compute capability %s)"),
+						t->gpus[i].name, cc_text(s->a, t->gpus[i].cc));
 	} else if (bit < ATOM_ASK) {
 		c.what = s->w->limits[bit - ATOM_LIMIT].text;
 		c.from = s->w->limits[bit - ATOM_LIMIT].requirement->from;
@@ -178,7 +182,8 @@ void clash_fill(const struct solver *s, struct plan *p)
 		options_of_torch(s, &c);
 	} else {
 		for (w = 0; w < s->w->n && !c.n; w++)
-			if (s->offers[w] && s->ever_asked[w] && s->t->n_pythons && !solver_offer(s, w, NULL, 0, NULL))
+			if (s->offers[w] && s->ever_asked[w] && s->t->n_pythons &&
+			    !solver_offer(s, w, NULL, 0, NULL))
 				options_of_wish(s, &c, w);
 	}
 	collect_atoms(&c);

@@ -10,7 +10,8 @@
 struct writer {
 	const struct solver *s;
 	struct plan_choice *c;
-	const char *index;  /* pins that come from torch's index: "torch==2.7.1 torchvision==0.22.1" */
+	const char
+		*index; /* pins that come from torch's index: "torch==2.7.1 torchvision==0.22.1" */
 	const char *pypi;   /* pins that come from PyPI, "" when there are none */
 	const char *late;   /* what builds against the torch that is there; "" */
 	const char *source; /* "--index-url URL" or "-f URL"; "" */
@@ -114,8 +115,9 @@ static void sort_out(struct writer *w)
 	w->late = late.s;
 	w->source = "";
 	if (w->c->torch && w->c->torch->index_url)
-		w->source = arena_printf(a, " %s %s", w->c->torch->find_links ? "-f" : "--index-url",
-					 w->c->torch->index_url);
+		w->source =
+			arena_printf(a, " %s %s", w->c->torch->find_links ? "-f" : "--index-url",
+				     w->c->torch->index_url);
 	w->name = w->c->torch ? arena_printf(a, "pytorch-%s", w->c->torch->variant) : "";
 }
 
@@ -131,11 +133,14 @@ static void install(struct writer *w, enum plan_tool tool, const char *with)
 
 	if (*w->index)
 		line(w, tool, "%s install %s%s", with, w->index,
-		     uv && w->c->torch->find_links ? arena_printf(w->s->a, " --find-links %s", w->c->torch->index_url)
-						   : w->source);
+		     uv && w->c->torch->find_links
+			     ? arena_printf(w->s->a, " --find-links %s", w->c->torch->index_url)
+			     : w->source);
 	if (*w->pypi)
 		line(w, tool, "%s install %s%s%s", with, keep(w), w->pypi,
-		     uv && *w->links ? arena_printf(w->s->a, " --find-links%s", w->links + strlen(" -f")) : w->links);
+		     uv && *w->links
+			     ? arena_printf(w->s->a, " --find-links%s", w->links + strlen(" -f"))
+			     : w->links);
 	if (*w->late)
 		line(w, tool, "%s install %s --no-build-isolation", with, w->late);
 }
@@ -179,20 +184,23 @@ static void uv(struct writer *w)
 	strbuf_init(&b, w->s->a);
 	strbuf_add(&b, "# pyproject.toml, for `uv add` and `uv sync`\n[tool.uv.sources]\n");
 	index_names(w, &b, arena_printf(w->s->a, "{ index = \"%s\" }", w->name));
-	strbuf_printf(&b, "\n[[tool.uv.index]]\nname = \"%s\"\nurl = \"%s\"\n%sexplicit = true\n", w->name, r->index_url,
-		      r->find_links ? "format = \"flat\"\n" : "");
+	strbuf_printf(&b, "\n[[tool.uv.index]]\nname = \"%s\"\nurl = \"%s\"\n%sexplicit = true\n",
+		      w->name, r->index_url, r->find_links ? "format = \"flat\"\n" : "");
 	line(w, TOOL_UV, "%s", b.s);
 }
 
-static void pixi_pin(struct strbuf *b, const struct torch_row *r, const char *name, const char *version)
+static void pixi_pin(struct strbuf *b, const struct torch_row *r, const char *name,
+		     const char *version)
 {
 	if (!version)
 		return;
 	if (r->find_links)
-		strbuf_printf(b, "%s = \"==%s%s%s\"\n", name, version, suffix(r) && strcmp(name, "torchaudio") ? "+" : "",
+		strbuf_printf(b, "%s = \"==%s%s%s\"\n", name, version,
+			      suffix(r) && strcmp(name, "torchaudio") ? "+" : "",
 			      suffix(r) && strcmp(name, "torchaudio") ? r->variant : "");
 	else
-		strbuf_printf(b, "%s = { version = \"==%s\", index = \"%s\" }\n", name, version, r->index_url);
+		strbuf_printf(b, "%s = { version = \"==%s\", index = \"%s\" }\n", name, version,
+			      r->index_url);
 }
 
 static const char *pixi_platform(const char *platform)
@@ -218,9 +226,11 @@ static void pixi(struct writer *w)
 		strbuf_init(&b, w->s->a);
 		strbuf_add(&b, "# pixi.toml\n");
 		if (r->cuda && w->s->t->driver_cuda)
-			strbuf_printf(&b, "[system-requirements]\ncuda = \"%u\"\n\n", cuda_major(r->cuda));
+			strbuf_printf(&b, "[system-requirements]\ncuda = \"%u\"\n\n",
+				      cuda_major(r->cuda));
 		if (r->find_links)
-			strbuf_printf(&b, "[pypi-options]\nfind-links = [{ url = \"%s\" }]\n\n", r->index_url);
+			strbuf_printf(&b, "[pypi-options]\nfind-links = [{ url = \"%s\" }]\n\n",
+				      r->index_url);
 		strbuf_add(&b, "[pypi-dependencies]\n");
 		pixi_pin(&b, r, "torch", r->version);
 		pixi_pin(&b, r, "torchvision", r->torchvision);
@@ -242,7 +252,8 @@ static void poetry(struct writer *w)
 	const struct torch_row *r = w->c->torch;
 
 	if (r && r->index_url) {
-		line(w, TOOL_POETRY, "poetry source add --priority=explicit %s %s", w->name, r->index_url);
+		line(w, TOOL_POETRY, "poetry source add --priority=explicit %s %s", w->name,
+		     r->index_url);
 		line(w, TOOL_POETRY, "poetry add --source %s %s", w->name, w->index);
 	}
 	if (*w->pypi)
@@ -256,16 +267,19 @@ static void docker(struct writer *w)
 	const struct plan_python *p = w->c->python;
 
 	if (strncmp(w->s->t->platform, "linux", 5) != 0) {
-		w->c->commands[TOOL_DOCKER].note = _("containers run Linux: plan with --assume os=linux");
+		w->c->commands[TOOL_DOCKER].note =
+			_("containers run Linux: plan with --assume os=linux");
 		return;
 	}
 	if (p->threaded) {
-		w->c->commands[TOOL_DOCKER].note = _("no official image has a free-threaded Python");
+		w->c->commands[TOOL_DOCKER].note =
+			_("no official image has a free-threaded Python");
 		return;
 	}
 	/* The wheels bring CUDA, so the base needs none; only the driver comes from the host. */
 	line(w, TOOL_DOCKER, "FROM python:%s-slim", p->text);
-	line(w, TOOL_DOCKER, "ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility");
+	line(w, TOOL_DOCKER,
+	     "ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility");
 	install(w, TOOL_DOCKER, "RUN pip --no-cache-dir");
 	w->c->commands[TOOL_DOCKER].note = _("start it with `docker run --gpus all`");
 }
@@ -279,7 +293,8 @@ void commands_fill(const struct solver *s, struct plan_choice *c)
 	uv(&w);
 	commands_conda(s, c, *w.pypi ? arena_printf(s->a, "%s%s", keep(&w), w.pypi) : NULL);
 	if (c->commands[TOOL_CONDA].n && *w.late)
-		line(&w, TOOL_CONDA, "conda run -n torch pip install %s --no-build-isolation", w.late);
+		line(&w, TOOL_CONDA, "conda run -n torch pip install %s --no-build-isolation",
+		     w.late);
 	pixi(&w);
 	poetry(&w);
 	docker(&w);

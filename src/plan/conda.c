@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conda: PyTorch's own channel as long as it had releases, conda-forge for those that the matrix knows there. */
+/* conda: PyTorch's own channel as long as it had releases, conda-forge for those that the matrix
+ * knows there. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -32,7 +33,8 @@ static bool covers(const struct conda *c, const struct json *row)
 	return version_cmp_str(c->torch->version, to ? to : from) <= 0;
 }
 
-/* Does the package's build for `cuda` hold code for every GPU, as far as is known, and start on the driver? */
+/* Does the package's build for `cuda` hold code for every GPU, as far as is known, and start on the
+ * driver? */
 static bool serves(const struct conda *c, const struct json *row, const char *cuda)
 {
 	const struct json *archs = json_get(json_get(row, "arch_lists"), cuda);
@@ -42,7 +44,8 @@ static bool serves(const struct conda *c, const struct json *row, const char *cu
 
 	if (c->s->t->driver && !version_at_least(c->s->t->driver_full, least))
 		return false;
-	list = json_str_list(c->s->a, archs ? archs : json_get(json_get(row, "sass_seen"), cuda), &n);
+	list = json_str_list(c->s->a, archs ? archs : json_get(json_get(row, "sass_seen"), cuda),
+			     &n);
 	for (i = 0; i < c->s->t->n_gpus; i++) {
 		enum arch_fit fit = compat_arch_fit(list, n, c->s->t->gpus[i].cc, NULL);
 
@@ -62,7 +65,8 @@ static bool find(struct conda *c, const char *channel, bool same_cuda)
 	for (i = 0; i < n; i++) {
 		row = compat_row(c->s->m->c, "torch_conda", i);
 		own = json_get_str(row, "platform");
-		if (!json_get_str(row, "channel") || strcmp(json_get_str(row, "channel"), channel) != 0 || !own ||
+		if (!json_get_str(row, "channel") ||
+		    strcmp(json_get_str(row, "channel"), channel) != 0 || !own ||
 		    (strcmp(own, c->platform) != 0 && strcmp(own, "any") != 0) || !covers(c, row))
 			continue;
 		for (v = json_first(json_get(row, "cuda_builds")); v; v = json_next(v)) {
@@ -104,7 +108,8 @@ static void official(const struct conda *c, struct plan_choice *choice)
 	struct strbuf b;
 
 	strbuf_init(&b, c->s->a);
-	strbuf_printf(&b, "conda create -n torch python=%s pytorch==%s", choice->python->text, r->version);
+	strbuf_printf(&b, "conda create -n torch python=%s pytorch==%s", choice->python->text,
+		      r->version);
 	if (r->torchvision)
 		strbuf_printf(&b, " torchvision==%s", r->torchvision);
 	if (r->torchaudio)
@@ -118,25 +123,31 @@ static void official(const struct conda *c, struct plan_choice *choice)
 
 void commands_conda(const struct solver *s, struct plan_choice *choice, const char *rest)
 {
-	struct conda c = { .s = s, .torch = choice->torch, .platform = platform_of(s->t->platform) };
+	struct conda c = { .s = s,
+			   .torch = choice->torch,
+			   .platform = platform_of(s->t->platform) };
 
 	if (!c.torch || !c.torch->cuda || choice->python->threaded) {
 		choice->commands[TOOL_CONDA].note = _("the matrix holds no conda package of this");
 		return;
 	}
-	if (choice->python->minor <= CHANNEL_PYTHON_MAX && find(&c, "pytorch", true) && selectable(&c)) {
+	if (choice->python->minor <= CHANNEL_PYTHON_MAX && find(&c, "pytorch", true) &&
+	    selectable(&c)) {
 		official(&c, choice);
 	} else if (find(&c, "conda-forge", false)) {
-		line(choice, s, arena_printf(s->a, "conda create -n torch -c conda-forge python=%s pytorch=%s "
-						   "pytorch-gpu=%s cuda-version=%s", choice->python->text,
-				     c.torch->version, c.torch->version, c.cuda));
+		line(choice, s,
+		     arena_printf(s->a,
+				  "conda create -n torch -c conda-forge python=%s pytorch=%s "
+				  "pytorch-gpu=%s cuda-version=%s",
+				  choice->python->text, c.torch->version, c.torch->version,
+				  c.cuda));
 		if (strcmp(c.cuda, c.torch->cuda) != 0)
-			choice->commands[TOOL_CONDA].note =
-				arena_printf(s->a, _("conda-forge builds this release for CUDA %s"), c.cuda);
+			choice->commands[TOOL_CONDA].note = arena_printf(
+				s->a, _("conda-forge builds this release for CUDA %s"), c.cuda);
 	} else {
-		choice->commands[TOOL_CONDA].note =
-			arena_printf(s->a, _("no channel is known to have torch %s with CUDA for this target"),
-				     c.torch->version);
+		choice->commands[TOOL_CONDA].note = arena_printf(
+			s->a, _("no channel is known to have torch %s with CUDA for this target"),
+			c.torch->version);
 		return;
 	}
 	if (rest)

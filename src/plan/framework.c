@@ -83,10 +83,13 @@ static const char *by_flavour(const struct json *row, const char *field, const c
 	return s ? s : json_get_str(o, "any");
 }
 
-static void add_jax(struct matrix *m, const struct json *row, const char *flavour, struct offers *ret)
+static void add_jax(struct matrix *m, const struct json *row, const char *flavour,
+		    struct offers *ret)
 {
-	const struct json *archs = json_get(row, "arch_list"), *built = json_get(json_get(row, "built_with"), flavour);
-	struct offer o = { .version = json_get_str(row, "version"), .flavour = flavour + strlen("cuda") };
+	const struct json *archs = json_get(row, "arch_list"),
+			  *built = json_get(json_get(row, "built_with"), flavour);
+	struct offer o = { .version = json_get_str(row, "version"),
+			   .flavour = flavour + strlen("cuda") };
 	static const struct pep440 plugins = { .part = { 0, 4, 31 }, .n = 3 };
 
 	o.extra = extra_of(m, row, flavour);
@@ -99,9 +102,12 @@ static void add_jax(struct matrix *m, const struct json *row, const char *flavou
 	o.cudnn = by_flavour(row, "min_cudnn", flavour);
 	o.min_driver = by_flavour(row, "min_driver_linux", flavour);
 	o.cc_min = cc_parse(by_flavour(row, "cc_min", flavour));
-	o.archs = list(m, json_get(archs, flavour) ? json_get(archs, flavour) : json_get(archs, "all"), &o.n_archs);
+	o.archs = list(m,
+		       json_get(archs, flavour) ? json_get(archs, flavour) : json_get(archs, "all"),
+		       &o.n_archs);
 	o.unverified = !o.archs || !o.cuda;
-	/* Before the plug-ins the CUDA wheels of jaxlib were not on PyPI (facts.notes of the table). */
+	/* Before the plug-ins the CUDA wheels of jaxlib were not on PyPI (facts.notes of the
+	 * table). */
 	if (pep440_cmp(&o.number, &plugins) < 0)
 		o.find_links = "https://storage.googleapis.com/jax-releases/jax_cuda_releases.html";
 	o.doubtful = marked(row, "low");
@@ -126,7 +132,8 @@ void offers_onnxruntime(struct matrix *m, struct offers *ret)
 {
 	size_t n = compat_count(m->c, "onnxruntime"), i;
 
-	if (strcmp(ret->platform, "linux_x86_64") != 0 && strcmp(ret->platform, "windows_x86_64") != 0)
+	if (strcmp(ret->platform, "linux_x86_64") != 0 &&
+	    strcmp(ret->platform, "windows_x86_64") != 0)
 		return;
 	for (i = 0; i < n; i++) {
 		const struct json *row = compat_row(m->c, "onnxruntime", i);
@@ -143,8 +150,9 @@ void offers_onnxruntime(struct matrix *m, struct offers *ret)
 		o.series = dot && !strchr(dot + 1, '.');
 		o.flavour = json_get_str(row, "cuda_major");
 		o.cuda = o.flavour ? arena_printf(m->a, "%s.0", o.flavour) : NULL;
-		o.cudnn = json_get_str(row, strcmp(ret->platform, "windows_x86_64") == 0 ? "cudnn_windows"
-											  : "cudnn_linux");
+		o.cudnn = json_get_str(row, strcmp(ret->platform, "windows_x86_64") == 0
+						    ? "cudnn_windows"
+						    : "cudnn_linux");
 		o.extra = "cuda,cudnn";
 		o.doubtful = marked(row, "low");
 		o.unverified = marked(row, "unverified") || !o.cuda;

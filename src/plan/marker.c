@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over a marker that checks its syntax and its truth together. Never looks at the machine. */
+/* One pass over a marker that checks its syntax and its truth together. Never looks at the machine.
+ */
 #include "plan/marker.h"
 
 #include <string.h>
@@ -58,7 +59,8 @@ static void blanks(struct marker *m)
 
 static bool word_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.';
 }
 
 static struct view word(const struct marker *m)
@@ -116,7 +118,8 @@ static bool operand(struct marker *m, struct operand *ret)
 		if (view_is(w, vars[i].name))
 			break;
 	if (i == ARRAY_LEN(vars))
-		return fault(m, w.n ? N_("not a marker's variable") : N_("a variable or a quoted text is missing"));
+		return fault(m, w.n ? N_("not a marker's variable")
+				    : N_("a variable or a quoted text is missing"));
 	m->at += w.n;
 	if (vars[i].fixed)
 		value = vars[i].fixed;
@@ -146,7 +149,8 @@ static bool compare_text(struct view a, const char *op, struct view b)
 }
 
 /* By version where both sides allow it, else as text. */
-static bool compare(struct marker *m, const struct operand *l, const char *op, const struct operand *r)
+static bool compare(struct marker *m, const struct operand *l, const char *op,
+		    const struct operand *r)
 {
 	const char *spec, *what;
 	struct pep440_spec s;
@@ -155,7 +159,8 @@ static bool compare(struct marker *m, const struct operand *l, const char *op, c
 
 	if (l->ignored || r->ignored)
 		return true;
-	spec = arena_printf(m->a, "%s%.*s", op, (int)(r->value.n > 256 ? 256 : r->value.n), r->value.p);
+	spec = arena_printf(m->a, "%s%.*s", op, (int)(r->value.n > 256 ? 256 : r->value.n),
+			    r->value.p);
 	if (strchr(spec, ',') == NULL && pep440_parse(l->value, &v) &&
 	    pep440_spec_parse(m->a, view_of(spec), &s, &at, &what) && s.n == 1)
 		return pep440_clause_holds(&s.clauses[0], &v, l->value);
@@ -243,8 +248,8 @@ static bool any_of(struct marker *m, bool *ret)
 	return true;
 }
 
-bool marker_eval(struct arena *a, struct view text, const struct marker_env *env, bool *ret_holds, size_t *ret_at,
-		 const char **ret_what)
+bool marker_eval(struct arena *a, struct view text, const struct marker_env *env, bool *ret_holds,
+		 size_t *ret_at, const char **ret_what)
 {
 	struct marker m = { .a = a, .text = text, .env = env };
 	bool holds = true, ok = any_of(&m, &holds);

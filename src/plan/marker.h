@@ -21,10 +21,10 @@ struct marker_env {
 };
 
 /*
- * Reads a whole marker; env NULL: the syntax alone. False when malformed: *ret_at is the offset of the fault,
- * *ret_what an untranslated sentence. *ret_holds: does it hold in `env`?
+ * Reads a whole marker; env NULL: the syntax alone. False when malformed: *ret_at is the offset of
+ * the fault, *ret_what an untranslated sentence. *ret_holds: does it hold in `env`?
  */
-bool marker_eval(struct arena *a, struct view text, const struct marker_env *env, bool *ret_holds, size_t *ret_at,
-		 const char **ret_what);
+bool marker_eval(struct arena *a, struct view text, const struct marker_env *env, bool *ret_holds,
+		 size_t *ret_at, const char **ret_what);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "base/arena.h"
 
-static const char *const platforms[] = { "linux_x86_64", "linux_aarch64", "windows_x86_64", "macos_arm64" };
+static const char *const platforms[] = { "linux_x86_64", "linux_aarch64", "windows_x86_64",
+					 "macos_arm64" };
 
 struct matrix *matrix_new(struct arena *a, struct compat *c)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds of torch and releases of other packages, prepared once so that a target costs no parsing. Private to plan/. */
+/* Builds of torch and releases of other packages, prepared once so that a target costs no parsing.
+ * Private to plan/. */
 #ifndef PLAN_MATRIX_H
 #define PLAN_MATRIX_H
 

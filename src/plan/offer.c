@@ -14,7 +14,8 @@ bool offer_python(const struct solver *s, const struct offer *o, size_t python)
 	if (p->threaded || (!o->any_python && !((o->minors >> p->minor) & 1)))
 		return false;
 	for (i = 0; i < o->python_spec.n; i++)
-		if (!pep440_clause_holds(&o->python_spec.clauses[i], &s->python[python], view_of(p->full)))
+		if (!pep440_clause_holds(&o->python_spec.clauses[i], &s->python[python],
+					 view_of(p->full)))
 			return false;
 	return true;
 }
@@ -25,7 +26,8 @@ static bool lists_torch(const struct solver *s, const struct offer *o, const str
 	size_t i;
 
 	for (i = 0; i < o->n_torch; i++) {
-		if (o->torch_exact ? version_parse(view_of(o->torch[i]), &v) && version_cmp(&v, &b->release) == 0
+		if (o->torch_exact ? version_parse(view_of(o->torch[i]), &v) &&
+					     version_cmp(&v, &b->release) == 0
 				   : pep440_text_holds(s->a, o->torch[i], b->row->version))
 			return true;
 	}
@@ -41,7 +43,8 @@ static bool lists_cuda(const struct offer *o, const struct build *b)
 		if (o->match == MATCH_VARIANT) {
 			if (strcmp(o->builds[i], b->row->variant) == 0)
 				return true;
-		} else if (version_prefix(view_of(o->builds[i]), &v) && v.part[0] == b->cuda.part[0] &&
+		} else if (version_prefix(view_of(o->builds[i]), &v) &&
+			   v.part[0] == b->cuda.part[0] &&
 			   (o->match == MATCH_MAJOR || v.part[1] == b->cuda.part[1])) {
 			return true;
 		}
@@ -49,14 +52,16 @@ static bool lists_cuda(const struct offer *o, const struct build *b)
 	return false;
 }
 
-/* Frameworks share cuDNN's wheel with torch when the CUDA major is the same: it has to be new enough for both. */
+/* Frameworks share cuDNN's wheel with torch when the CUDA major is the same: it has to be new
+ * enough for both. */
 static bool shares_cudnn(const struct offer *o, const struct build *b)
 {
 	struct version own, torch;
 
 	if (!o->cudnn || !b->row->cudnn || cuda_major(o->cuda) != b->cuda.part[0])
 		return true;
-	if (!version_prefix(view_of(o->cudnn), &own) || !version_prefix(view_of(b->row->cudnn), &torch))
+	if (!version_prefix(view_of(o->cudnn), &own) ||
+	    !version_prefix(view_of(b->row->cudnn), &torch))
 		return true;
 	return own.part[0] == torch.part[0] && (own.n < 2 || torch.part[1] >= own.part[1]);
 }
@@ -69,7 +74,8 @@ bool offer_torch(const struct solver *s, const struct offer *o, const struct bui
 		return false;
 	switch (o->match) {
 	case MATCH_NONE:
-		/* ONNX Runtime takes CUDA and cuDNN from torch (facts.notes), so the majors have to agree. */
+		/* ONNX Runtime takes CUDA and cuDNN from torch (facts.notes), so the majors have to
+		 * agree. */
 		return !o->series || cuda_major(o->cuda) == b->cuda.part[0];
 	case MATCH_DEFAULT:
 		return b->row->pypi_default;
@@ -97,7 +103,8 @@ uint64_t offer_atoms(const struct solver *s, size_t wish, size_t i, size_t pytho
 static bool better(const struct offer *a, const struct offer_state *sa, const struct offer *b,
 		   const struct offer_state *sb, unsigned torch_major)
 {
-	bool with_a = cuda_major(a->cuda) == torch_major, with_b = cuda_major(b->cuda) == torch_major;
+	bool with_a = cuda_major(a->cuda) == torch_major,
+	     with_b = cuda_major(b->cuda) == torch_major;
 
 	if (sa->fit != sb->fit)
 		return sa->fit > sb->fit;
@@ -108,8 +115,8 @@ static bool better(const struct offer *a, const struct offer_state *sa, const st
 	return cuda_major(a->flavour) > cuda_major(b->flavour);
 }
 
-const struct offer *solver_offer(const struct solver *s, size_t wish, const struct build *b, size_t python,
-				 const struct offer_state **ret_state)
+const struct offer *solver_offer(const struct solver *s, size_t wish, const struct build *b,
+				 size_t python, const struct offer_state **ret_state)
 {
 	const struct offers *list = s->offers[wish];
 	const struct offer *best = NULL;
@@ -122,8 +129,8 @@ const struct offer *solver_offer(const struct solver *s, size_t wish, const stru
 
 		if (best && pep440_cmp(&o->number, &best->number) != 0)
 			break;
-		if (o->unverified || st->hw || (st->bad & s->applies[python]) || !offer_python(s, o, python) ||
-		    !offer_torch(s, o, b))
+		if (o->unverified || st->hw || (st->bad & s->applies[python]) ||
+		    !offer_python(s, o, python) || !offer_torch(s, o, b))
 			continue;
 		if (best && !better(o, st, best, best_state, b ? b->cuda.part[0] : 0))
 			continue;

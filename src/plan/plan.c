@@ -5,7 +5,8 @@
 #include "base/arena.h"
 #include "plan/solve.h"
 
-static struct plan_build *add(const struct solver *s, struct plan_build **list, size_t *n, const struct judged *v)
+static struct plan_build *add(const struct solver *s, struct plan_build **list, size_t *n,
+			      const struct judged *v)
 {
 	struct plan_build *b = ARENA_APPEND(s->a, *list, *n);
 
@@ -36,27 +37,33 @@ static bool has(const struct judged *v, enum violation_kind kind)
 }
 
 /* Newer than what was chosen, wished for, and yet not to be recommended: worth a word. */
-static bool unverified_newer(const struct solver *s, const struct judged *v, const struct judged *best)
+static bool unverified_newer(const struct solver *s, const struct judged *v,
+			     const struct judged *best)
 {
 	/* Without a choice only the newest of all is news. */
 	if (!best && version_cmp(&v->build->release, &s->verdicts[0].build->release) != 0)
 		return false;
-	return v->build->kind == BUILD_CUDA && has(v, V_UNVERIFIED) && !has(v, V_LIMIT) && !has(v, V_NO_CUDA) &&
+	return v->build->kind == BUILD_CUDA && has(v, V_UNVERIFIED) && !has(v, V_LIMIT) &&
+	       !has(v, V_NO_CUDA) &&
 	       (!best || version_cmp(&v->build->release, &best->build->release) > 0);
 }
 
-static const char *why_not_best(const struct solver *s, const struct judged *v, const struct judged *best)
+static const char *why_not_best(const struct solver *s, const struct judged *v,
+				const struct judged *best)
 {
 	if (v->fit == ARCH_FIT_PTX && best->fit == ARCH_FIT_SASS)
 		return _("some GPU would run it through PTX alone");
 	if (version_cmp(&v->build->release, &best->build->release) < 0)
 		return _("an older release");
 	if (best->native && !v->native)
-		return arena_printf(s->a, _("the driver's own CUDA is %s"), s->t->driver_cuda ? s->t->driver_cuda : "?");
-	return best->build->row->pypi_default ? _("not the build that PyPI serves") : _("an older CUDA");
+		return arena_printf(s->a, _("the driver's own CUDA is %s"),
+				    s->t->driver_cuda ? s->t->driver_cuda : "?");
+	return best->build->row->pypi_default ? _("not the build that PyPI serves")
+					      : _("an older CUDA");
 }
 
-static void sort_builds(const struct solver *s, struct plan *p, const struct judged *best, bool brief)
+static void sort_builds(const struct solver *s, struct plan *p, const struct judged *best,
+			bool brief)
 {
 	size_t i;
 
@@ -142,8 +149,8 @@ static const char *folded(const struct plan_reason *r)
 }
 
 /*
- * What a table says of a build: a build without CUDA is out for that alone, one that the requirements leave out for
- * that; the rest of its reasons is in the JSON form.
+ * What a table says of a build: a build without CUDA is out for that alone, one that the
+ * requirements leave out for that; the rest of its reasons is in the JSON form.
  */
 static struct plan_build essence(struct arena *a, const struct plan_build *b)
 {
@@ -155,7 +162,8 @@ static struct plan_build essence(struct arena *a, const struct plan_build *b)
 	for (i = 0; i < b->n_reasons; i++) {
 		enum finding_id id = b->reasons[i].id;
 
-		if (id == FINDING_CPU_ONLY_WHEEL || id == FINDING_ROCM_BUILD_ON_NVIDIA || id == FINDING_GPU_NOT_FOUND) {
+		if (id == FINDING_CPU_ONLY_WHEEL || id == FINDING_ROCM_BUILD_ON_NVIDIA ||
+		    id == FINDING_GPU_NOT_FOUND) {
 			e.reasons = &b->reasons[i];
 			e.n_reasons = 1;
 			return e;
@@ -204,14 +212,16 @@ static bool listed(const char *list, const char *word)
 
 static bool same_package(const struct plan_build *a, const struct plan_build *b)
 {
-	return a->package == b->package || (a->package && b->package && strcmp(a->package, b->package) == 0);
+	return a->package == b->package ||
+	       (a->package && b->package && strcmp(a->package, b->package) == 0);
 }
 
 struct plan_fold *plan_fold(struct arena *a, const struct plan *p, size_t *ret_n)
 {
 	struct plan_fold *list = NULL;
 	struct plan_build *firsts = arena_calloc(a, p->n_refused + 1, sizeof(*firsts)), e;
-	size_t *reached = arena_calloc(a, p->n_refused + 1, sizeof(*reached)), n = 0, i, k, rank = 0;
+	size_t *reached = arena_calloc(a, p->n_refused + 1, sizeof(*reached)), n = 0, i, k,
+	       rank = 0;
 
 	for (i = 0; i < p->n_refused; i++) {
 		const struct plan_build *b = &e;
@@ -222,14 +232,20 @@ struct plan_fold *plan_fold(struct arena *a, const struct plan *p, size_t *ret_n
 		/* Releases are numbered as they come, so that a gap in a range is seen. */
 		rank += i && strcmp(b->version, p->refused[i - 1].version) != 0;
 		for (k = 0; k < n; k++)
-			if (reached[k] + 1 >= rank && same_package(&firsts[k], b) && same_reasons(&firsts[k], b))
+			if (reached[k] + 1 >= rank && same_package(&firsts[k], b) &&
+			    same_reasons(&firsts[k], b))
 				break;
 		reached[k] = rank;
 		if (k == n) {
 			firsts[n] = e;
 			f = ARENA_APPEND(a, list, n);
-			*f = (struct plan_fold){ .first = b->version, .last = b->version, .variants = variant_of(b),
-						 .reasons = b->reasons, .n_reasons = b->n_reasons, .n = 1, .n_variants = 1 };
+			*f = (struct plan_fold){ .first = b->version,
+						 .last = b->version,
+						 .variants = variant_of(b),
+						 .reasons = b->reasons,
+						 .n_reasons = b->n_reasons,
+						 .n = 1,
+						 .n_variants = 1 };
 			f->package = b->package;
 			continue;
 		}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans: from a target and requirements to the best set that fits, with the reason why every other build was refused.
- * All is decided from the tables; nothing is asked of the machine and nothing is printed. Results live on the arena.
+ * Plans: from a target and requirements to the best set that fits, with the reason why every other
+ * build was refused. All is decided from the tables; nothing is asked of the machine and nothing is
+ * printed. Results live on the arena.
  */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
@@ -26,7 +27,8 @@ struct plan_gpu {
 	const char *name;
 	int cc;
 	size_t count;		 /* GPUs that are alike */
-	const char *last_driver; /* last branch that drives it ("470"); NULL: none has dropped it, or not known */
+	const char *last_driver; /* last branch that drives it ("470"); NULL: none has dropped it,
+				    or not known */
 	const char *first_driver; /* lowest driver or branch; NULL not known */
 	bool dropped, predates;	 /* by the target's driver */
 };
@@ -64,20 +66,21 @@ struct plan_target {
 	size_t n_reads;
 };
 
-/* Reads a snapshot. More than PLAN_GPUS different GPUs or a GPU whose capability is not known: ERR_UNSUPPORTED. */
-int plan_target_read(struct arena *a, struct matrix *m, const struct snapshot *s, struct plan_target *ret,
-		     struct err *err) ATTR_MUST;
+/* Reads a snapshot. More than PLAN_GPUS different GPUs or a GPU whose capability is not known:
+ * ERR_UNSUPPORTED. */
+int plan_target_read(struct arena *a, struct matrix *m, const struct snapshot *s,
+		     struct plan_target *ret, struct err *err) ATTR_MUST;
 
 /* -------- what is asked for */
 
 struct wishes; /* requirements sorted by package */
 
 /*
- * Sorts requirements. A name near to one that the matrix holds, or an operand (not a line of a file) that is neither
- * in the matrix nor commonly installed beside it: ERR_UNKNOWN_NAME.
+ * Sorts requirements. A name near to one that the matrix holds, or an operand (not a line of a
+ * file) that is neither in the matrix nor commonly installed beside it: ERR_UNKNOWN_NAME.
  */
-int plan_wishes(struct arena *a, struct matrix *m, const struct requirement_list *list, struct wishes **ret,
-		struct err *err) ATTR_MUST;
+int plan_wishes(struct arena *a, struct matrix *m, const struct requirement_list *list,
+		struct wishes **ret, struct err *err) ATTR_MUST;
 
 /* -------- the answer */
 

@@ -42,7 +42,8 @@ static void put_build(struct jsonw *w, const struct plan_build *b, bool alternat
 	jsonw_end_object(w);
 }
 
-static void put_builds(struct jsonw *w, const char *key, const struct plan_build *b, size_t n, bool alternative)
+static void put_builds(struct jsonw *w, const char *key, const struct plan_build *b, size_t n,
+		       bool alternative)
 {
 	size_t i;
 
@@ -60,7 +61,8 @@ static void put_commands(struct jsonw *w, const struct plan_choice *c)
 	jsonw_key(w, "commands");
 	jsonw_object(w);
 	for (t = 0; t < TOOL_COUNT; t++)
-		jsonw_kstrs(w, plan_tool_name((enum plan_tool)t), c->commands[t].lines, c->commands[t].n);
+		jsonw_kstrs(w, plan_tool_name((enum plan_tool)t), c->commands[t].lines,
+			    c->commands[t].n);
 	jsonw_end_object(w);
 	jsonw_key(w, "notes");
 	jsonw_object(w);

@@ -57,9 +57,9 @@ static bool unverified(const struct json *row)
 }
 
 /*
- * What the add-ons' own documents say about the CUDA of their binaries (data/compat/addon.json, facts.rules):
- * flash-attn goes by the CUDA major, xformers is built for one variant of torch, bitsandbytes for X.Y and from 0.50
- * on for the major, vLLM for the torch of PyPI.
+ * What the add-ons' own documents say about the CUDA of their binaries (data/compat/addon.json,
+ * facts.rules): flash-attn goes by the CUDA major, xformers is built for one variant of torch,
+ * bitsandbytes for X.Y and from 0.50 on for the major, vLLM for the torch of PyPI.
  */
 static enum cuda_match match_of(const struct product *p, const struct offer *o)
 {
@@ -74,7 +74,8 @@ static enum cuda_match match_of(const struct product *p, const struct offer *o)
 	return MATCH_DEFAULT;
 }
 
-/* vLLM's documents: 7.0, in the current ones 7.5 (facts.rules of the table); its rows do not say. */
+/* vLLM's documents: 7.0, in the current ones 7.5 (facts.rules of the table); its rows do not say.
+ */
 static int least_cc(const struct product *p, const struct offer *o, const struct json *row)
 {
 	static const struct pep440 current = { .part = { 0, 20 }, .n = 2 };
@@ -85,15 +86,18 @@ static int least_cc(const struct product *p, const struct offer *o, const struct
 	return cc;
 }
 
-static bool read_addon(struct matrix *m, const struct product *p, const struct json *row, struct offer *o)
+static bool read_addon(struct matrix *m, const struct product *p, const struct json *row,
+		       struct offer *o)
 {
 	const char *cuda_min;
 
-	*o = (struct offer){ .version = json_get_str(row, "version"), .to = json_get_str(row, "to") };
+	*o = (struct offer){ .version = json_get_str(row, "version"),
+			     .to = json_get_str(row, "to") };
 	if (!o->version || !pep440_parse(view_of(o->version), &o->number))
 		return false;
 	/* "0.3.99" says how far the row reaches; it is no release. */
-	if (o->to && (view_ends(view_of(o->to), ".99") || !pep440_parse(view_of(o->to), &o->to_number)))
+	if (o->to &&
+	    (view_ends(view_of(o->to), ".99") || !pep440_parse(view_of(o->to), &o->to_number)))
 		o->to = NULL;
 	o->torch = list(m, row, "torch", &o->n_torch);
 	o->torch_exact = json_get_bool(row, "exact", false);
@@ -126,8 +130,8 @@ static unsigned cupy_major(const char *wheel)
 }
 
 /* One offer a wheel; "cupy" itself is a source build, so it stands for whichever wheel fits. */
-static void add_cupy(struct matrix *m, const struct product *p, const struct json *row, struct offer *o,
-		     struct offers *ret)
+static void add_cupy(struct matrix *m, const struct product *p, const struct json *row,
+		     struct offer *o, struct offers *ret)
 {
 	size_t n, i;
 	const char **wheels = list(m, row, "wheels", &n);
@@ -157,7 +161,8 @@ void offers_addon(struct matrix *m, const struct product *p, struct offers *ret)
 	for (i = 0; i < n; i++) {
 		const char *name = compat_text(m->c, "addon", i, "package");
 
-		if (!name || strcmp(name, p->key) != 0 || !read_addon(m, p, compat_row(m->c, "addon", i), &o))
+		if (!name || strcmp(name, p->key) != 0 ||
+		    !read_addon(m, p, compat_row(m->c, "addon", i), &o))
 			continue;
 		if (strcmp(p->key, "cupy") == 0)
 			add_cupy(m, p, compat_row(m->c, "addon", i), &o, ret);
@@ -210,7 +215,8 @@ static void prepare_cuda(struct matrix *m, const struct product *p, struct offer
 		if (!o->least_text[os] || !version_parse(view_of(o->least_text[os]), &o->least[os]))
 			o->least[os] = (struct version){ .n = 0 };
 	}
-	if (o->min_driver && version_parse(view_of(o->min_driver), &own) && version_cmp(&own, &o->least[0]) > 0) {
+	if (o->min_driver && version_parse(view_of(o->min_driver), &own) &&
+	    version_cmp(&own, &o->least[0]) > 0) {
 		o->least[0] = own;
 		o->least_text[0] = o->min_driver;
 	}
@@ -230,7 +236,8 @@ const struct offers *matrix_offers(struct matrix *m, const struct product *p, co
 	size_t i;
 
 	for (i = 0; i < m->n_offers; i++)
-		if (strcmp(m->offers[i].name, p->name) == 0 && strcmp(m->offers[i].platform, platform) == 0)
+		if (strcmp(m->offers[i].name, p->name) == 0 &&
+		    strcmp(m->offers[i].platform, platform) == 0)
 			return &m->offers[i];
 	o = ARENA_APPEND(m->a, m->offers, m->n_offers);
 	o->name = p->name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says in one line each, with the two values that clash, why a build was refused. Judges nothing. */
+/* Says in one line each, with the two values that clash, why a build was refused. Judges nothing.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -31,10 +32,12 @@ static bool newer_than_all(const struct arch *archs, size_t n, int cc)
 	return true;
 }
 
-static struct plan_reason no_code(const struct solver *s, const struct arch *archs, size_t n, int cc)
+static struct plan_reason no_code(const struct solver *s, const struct arch *archs, size_t n,
+				  int cc)
 {
 	return (struct plan_reason){
-		.id = newer_than_all(archs, n, cc) ? FINDING_GPU_TOO_NEW_FOR_BUILD : FINDING_GPU_TOO_OLD_FOR_BUILD,
+		.id = newer_than_all(archs, n, cc) ? FINDING_GPU_TOO_NEW_FOR_BUILD
+						   : FINDING_GPU_TOO_OLD_FOR_BUILD,
 		.text = arena_printf(s->a, _("no sm_%d in %s"), cc, targets(s, archs, n)),
 	};
 }
@@ -68,13 +71,15 @@ static struct plan_reason about_limit(const struct solver *s, const struct build
 		};
 	return (struct plan_reason){
 		.id = FINDING_TORCH_TORCHVISION_MISMATCH,
-		.text = have ? arena_printf(s->a, _("goes with %s %s, not %s"), p->name, have, l->text)
+		.text = have ? arena_printf(s->a, _("goes with %s %s, not %s"), p->name, have,
+					    l->text)
 			     : arena_printf(s->a, _("no %s is known for it: %s"), p->name, l->text),
 		.folded = arena_printf(s->a, _("not %s"), l->text),
 	};
 }
 
-static struct plan_reason about_gpu(const struct solver *s, const struct judged *v, const struct violation *x)
+static struct plan_reason about_gpu(const struct solver *s, const struct judged *v,
+				    const struct violation *x)
 {
 	const struct plan_gpu *g = &s->t->gpus[x->arg];
 	const struct build *b = v->build;
@@ -84,26 +89,28 @@ static struct plan_reason about_gpu(const struct solver *s, const struct judged 
 	case V_DROPPED:
 		return (struct plan_reason){
 			.id = FINDING_GPU_DROPPED_BY_DRIVER,
-			.text = arena_printf(s->a, _("driver %s > %s, the last branch for %s"), s->t->driver, g->last_driver,
-					     g->name),
+			.text = arena_printf(s->a, _("driver %s > %s, the last branch for %s"),
+					     s->t->driver, g->last_driver, g->name),
 		};
 	case V_PREDATES:
 		return (struct plan_reason){
 			.id = FINDING_GPU_NEEDS_NEWER_DRIVER,
-			.text = arena_printf(s->a, _("driver %s < %s, the first for %s"), s->t->driver, g->first_driver,
-					     g->name),
+			.text = arena_printf(s->a, _("driver %s < %s, the first for %s"),
+					     s->t->driver, g->first_driver, g->name),
 		};
 	case V_LAST:
 		return (struct plan_reason){
 			.id = FINDING_NO_DRIVER_CAN_HELP,
-			.text = arena_printf(s->a, _("branch %s, the last for %s, < %s"), g->last_driver, g->name,
-					     least ? least : "?"),
+			.text = arena_printf(s->a, _("branch %s, the last for %s, < %s"),
+					     g->last_driver, g->name, least ? least : "?"),
 		};
 	case V_PTX:
 		return (struct plan_reason){
 			.id = FINDING_PTX_NEWER_THAN_DRIVER,
-			.text = arena_printf(s->a, _("sm_%d through PTX alone: CUDA %s of driver %s < %s"), g->cc,
-					     s->t->driver_cuda ? s->t->driver_cuda : "?", s->t->driver, b->row->cuda),
+			.text = arena_printf(
+				s->a, _("sm_%d through PTX alone: CUDA %s of driver %s < %s"),
+				g->cc, s->t->driver_cuda ? s->t->driver_cuda : "?", s->t->driver,
+				b->row->cuda),
 		};
 	default:
 		return no_code(s, b->archs, b->n_archs, g->cc);
@@ -116,10 +123,12 @@ static struct plan_reason about_build(const struct solver *s, const struct build
 		return (struct plan_reason){ .id = FINDING_ROCM_BUILD_ON_NVIDIA,
 					     .text = _("built for AMD GPUs") };
 	if (b->kind == BUILD_CPU)
-		return (struct plan_reason){ .id = FINDING_CPU_ONLY_WHEEL, .text = _("built without CUDA") };
+		return (struct plan_reason){ .id = FINDING_CPU_ONLY_WHEEL,
+					     .text = _("built without CUDA") };
 	return (struct plan_reason){
 		.id = FINDING_GPU_NOT_FOUND,
-		.text = arena_printf(s->a, _("built for CUDA %s, and there is no GPU"), b->row->cuda),
+		.text = arena_printf(s->a, _("built for CUDA %s, and there is no GPU"),
+				     b->row->cuda),
 	};
 }
 
@@ -134,12 +143,15 @@ static struct plan_reason about_package(const struct solver *s, const struct bui
 	return (struct plan_reason){
 		.id = known ? FINDING_CONFLICTING_PINS : FINDING_EXTENSION_NO_BUILD_FOR_CUDA,
 		.text = known ? arena_printf(s->a, _("no release of %s for it fits the rest"), name)
-			      : arena_printf(s->a, _("no release of %s is known for %s"), name, b->text),
-		.folded = known ? NULL : arena_printf(s->a, _("no release of %s is known for it"), name),
+			      : arena_printf(s->a, _("no release of %s is known for %s"), name,
+					     b->text),
+		.folded = known ? NULL
+				: arena_printf(s->a, _("no release of %s is known for it"), name),
 	};
 }
 
-struct plan_reason reason_of(const struct solver *s, const struct judged *v, const struct violation *x)
+struct plan_reason reason_of(const struct solver *s, const struct judged *v,
+			     const struct violation *x)
 {
 	const struct build *b = v->build;
 	const char *least = b->min_driver[s->t->windows];
@@ -150,35 +162,42 @@ struct plan_reason reason_of(const struct solver *s, const struct judged *v, con
 	case V_UNVERIFIED:
 		return (struct plan_reason){
 			.id = FINDING_INSUFFICIENT_EVIDENCE,
-			.text = b->row->unconfirmed ? _("its release or its arch list is not confirmed by any source") :
-				!b->row->index_url  ? _("no index that serves it is known")
-						    : _("its arch list is not known"),
+			.text = b->row->unconfirmed
+					? _("its release or its arch list is not confirmed by any source")
+				: !b->row->index_url ? _("no index that serves it is known")
+						     : _("its arch list is not known"),
 		};
 	case V_MUSL:
-		return (struct plan_reason){ .id = FINDING_MUSL_NO_WHEEL,
-					     .text = _("wheels are built for glibc, and this is musl") };
+		return (struct plan_reason){
+			.id = FINDING_MUSL_NO_WHEEL,
+			.text = _("wheels are built for glibc, and this is musl")
+		};
 	case V_DRIVER:
 		return (struct plan_reason){
 			.id = FINDING_DRIVER_TOO_OLD,
-			.text = arena_printf(s->a, _("driver %s < %s"), s->t->driver, least ? least : "?"),
+			.text = arena_printf(s->a, _("driver %s < %s"), s->t->driver,
+					     least ? least : "?"),
 		};
 	case V_GLIBC:
 		return (struct plan_reason){
 			.id = FINDING_GLIBC_TOO_OLD,
-			.text = arena_printf(s->a, _("glibc %s < %s"), s->t->glibc, b->row->min_glibc),
+			.text = arena_printf(s->a, _("glibc %s < %s"), s->t->glibc,
+					     b->row->min_glibc),
 		};
 	case V_PYTHON:
 		return (struct plan_reason){
 			.id = FINDING_PYTHON_NO_WHEEL,
 			.text = arena_printf(s->a, _("no Python %s in %s"),
-					     s->t->n_pythons ? s->t->pythons[0].text : "?", pythons(s, b)),
+					     s->t->n_pythons ? s->t->pythons[0].text : "?",
+					     pythons(s, b)),
 		};
 	case V_LIMIT:
 		return about_limit(s, b, x->arg);
 	case V_PAIR:
 		return (struct plan_reason){
 			.id = FINDING_TORCH_TORCHVISION_MISMATCH,
-			.text = arena_printf(s->a, _("no %s is known for it"), s->w->v[x->arg].product->name),
+			.text = arena_printf(s->a, _("no %s is known for it"),
+					     s->w->v[x->arg].product->name),
 		};
 	case V_PACKAGE:
 		return about_package(s, b, x->arg);
@@ -189,12 +208,14 @@ struct plan_reason reason_of(const struct solver *s, const struct judged *v, con
 
 /* -------- releases of other packages */
 
-static void add(const struct solver *s, struct plan_reason **list, size_t *n, enum finding_id id, const char *text)
+static void add(const struct solver *s, struct plan_reason **list, size_t *n, enum finding_id id,
+		const char *text)
 {
 	*ARENA_APPEND(s->a, *list, *n) = (struct plan_reason){ .id = id, .text = text };
 }
 
-static void offer_gpus(const struct solver *s, const struct offer *o, struct plan_reason **list, size_t *n)
+static void offer_gpus(const struct solver *s, const struct offer *o, struct plan_reason **list,
+		       size_t *n)
 {
 	size_t i;
 
@@ -204,23 +225,28 @@ static void offer_gpus(const struct solver *s, const struct offer *o, struct pla
 
 		if (g->cc < least)
 			add(s, list, n, FINDING_GPU_TOO_OLD_FOR_BUILD,
-			    arena_printf(s->a, _("compute capability %s < %s"), cc_text(s->a, g->cc), cc_text(s->a, least)));
-		else if (o->n_archs && compat_arch_fit(o->archs, o->n_archs, g->cc, NULL) == ARCH_FIT_NONE)
-			*ARENA_APPEND(s->a, *list, *n) = no_code(s, o->targets, o->n_targets, g->cc);
-		else if (o->n_archs && compat_arch_fit(o->archs, o->n_archs, g->cc, NULL) == ARCH_FIT_PTX && s->driver.n &&
-			 !version_at_least(s->t->driver_cuda, o->cuda))
+			    arena_printf(s->a, _("compute capability %s < %s"),
+					 cc_text(s->a, g->cc), cc_text(s->a, least)));
+		else if (o->n_archs &&
+			 compat_arch_fit(o->archs, o->n_archs, g->cc, NULL) == ARCH_FIT_NONE)
+			*ARENA_APPEND(s->a, *list, *n) =
+				no_code(s, o->targets, o->n_targets, g->cc);
+		else if (o->n_archs &&
+			 compat_arch_fit(o->archs, o->n_archs, g->cc, NULL) == ARCH_FIT_PTX &&
+			 s->driver.n && !version_at_least(s->t->driver_cuda, o->cuda))
 			add(s, list, n, FINDING_PTX_NEWER_THAN_DRIVER,
-			    arena_printf(s->a, _("sm_%d through PTX alone: CUDA %s of driver %s < %s"), g->cc,
-					 s->t->driver_cuda ? s->t->driver_cuda : "?", s->t->driver,
-					 o->cuda ? o->cuda : "?"));
+			    arena_printf(s->a,
+					 _("sm_%d through PTX alone: CUDA %s of driver %s < %s"),
+					 g->cc, s->t->driver_cuda ? s->t->driver_cuda : "?",
+					 s->t->driver, o->cuda ? o->cuda : "?"));
 		if (g->dropped)
 			add(s, list, n, FINDING_GPU_DROPPED_BY_DRIVER,
-			    arena_printf(s->a, _("driver %s > %s, the last branch for %s"), s->t->driver, g->last_driver,
-					 g->name));
+			    arena_printf(s->a, _("driver %s > %s, the last branch for %s"),
+					 s->t->driver, g->last_driver, g->name));
 		if (g->predates)
 			add(s, list, n, FINDING_GPU_NEEDS_NEWER_DRIVER,
-			    arena_printf(s->a, _("driver %s < %s, the first for %s"), s->t->driver, g->first_driver,
-					 g->name));
+			    arena_printf(s->a, _("driver %s < %s, the first for %s"), s->t->driver,
+					 g->first_driver, g->name));
 	}
 }
 
@@ -233,7 +259,8 @@ struct plan_reason *reasons_of_offer(const struct solver *s, size_t wish, size_t
 	size_t n = 0, k, serving = 0;
 
 	if (o->unverified)
-		add(s, &list, &n, FINDING_INSUFFICIENT_EVIDENCE, _("what it was built for is not known"));
+		add(s, &list, &n, FINDING_INSUFFICIENT_EVIDENCE,
+		    _("what it was built for is not known"));
 	if (st->hw & ATOM(ATOM_PLATFORM))
 		add(s, &list, &n, FINDING_CPU_ONLY_PLATFORM,
 		    arena_printf(s->a, _("no build with CUDA for %s"), s->t->platform));
@@ -245,14 +272,16 @@ struct plan_reason *reasons_of_offer(const struct solver *s, size_t wish, size_t
 		if (st->bad & s->any_applies & ATOM(k))
 			*ARENA_APPEND(s->a, list, n) = (struct plan_reason){
 				.id = FINDING_CONFLICTING_PINS,
-				.text = arena_printf(s->a, _("%s is not %s"), o->version, s->w->limits[k].text),
+				.text = arena_printf(s->a, _("%s is not %s"), o->version,
+						     s->w->limits[k].text),
 				.folded = arena_printf(s->a, _("not %s"), s->w->limits[k].text),
 			};
 	for (k = 0; k < s->t->n_pythons; k++)
 		serving += offer_python(s, o, k);
 	if (!serving)
 		add(s, &list, &n, FINDING_PYTHON_NO_WHEEL,
-		    arena_printf(s->a, _("no wheel for Python %s"), s->t->n_pythons ? s->t->pythons[0].text : "?"));
+		    arena_printf(s->a, _("no wheel for Python %s"),
+				 s->t->n_pythons ? s->t->pythons[0].text : "?"));
 	*ret_n = n;
 	return list;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requirements.txt: lines, comments, continuations and includes as pip reads them. Opens files through base/file alone. */
+/* requirements.txt: lines, comments, continuations and includes as pip reads them. Opens files
+ * through base/file alone. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -47,8 +48,8 @@ static int complain(const struct file *f, const struct line *l, size_t at, const
 
 	for (i = 1; i < l->n_pieces && l->pieces[i].offset <= at; i++)
 		p = &l->pieces[i];
-	return err_set(f->r->err, ERR_PARSE, "%.300s:%zu:%zu: %s", f->name, p->line, at - p->offset + p->column + 1,
-		       what);
+	return err_set(f->r->err, ERR_PARSE, "%.300s:%zu:%zu: %s", f->name, p->line,
+		       at - p->offset + p->column + 1, what);
 }
 
 /* From " #" or a "#" in front to the end. */
@@ -83,7 +84,8 @@ static bool next_line(struct file *f, struct view *text, struct line *ret)
 	return any;
 }
 
-static bool is_option(struct view word, const char *letter, const char *name, struct view *ret_value)
+static bool is_option(struct view word, const char *letter, const char *name,
+		      struct view *ret_value)
 {
 	*ret_value = (struct view){ .p = NULL };
 	if (view_is(word, letter) || view_is(word, name))
@@ -121,7 +123,8 @@ static int include(struct file *f, const struct line *l, struct view value, bool
 	if (!value.n)
 		return complain(f, l, l->text.n, _("a file name is missing"));
 	if (view_find(value, "://") >= 0)
-		return complain(f, l, at, _("a file on the network is not read: save it and name the copy"));
+		return complain(f, l, at,
+				_("a file on the network is not read: save it and name the copy"));
 	path = beside(r->a, f->name, view_dup(r->a, value));
 	for (i = 0; i < r->depth; i++)
 		if (strcmp(r->stack[i], path) == 0)
@@ -140,9 +143,19 @@ static int include(struct file *f, const struct line *l, struct view value, bool
 static bool harmless_option(struct view word)
 {
 	static const char *const names[] = {
-		"-i",	      "--index-url",  "--extra-index-url", "-f",	   "--find-links",
-		"--no-index", "--pre",	      "--no-binary",	   "--only-binary", "--prefer-binary",
-		"--trusted-host", "--use-feature", "--require-hashes",
+		"-i",
+		"--index-url",
+		"--extra-index-url",
+		"-f",
+		"--find-links",
+		"--no-index",
+		"--pre",
+		"--no-binary",
+		"--only-binary",
+		"--prefer-binary",
+		"--trusted-host",
+		"--use-feature",
+		"--require-hashes",
 	};
 	struct view value;
 	size_t i;
@@ -159,7 +172,8 @@ static int option_line(struct file *f, const struct line *l, struct view rest)
 
 	if (!view_word(&rest, &word))
 		return 0;
-	if (is_option(word, "-r", "--requirement", &value) || is_option(word, "-c", "--constraint", &value)) {
+	if (is_option(word, "-r", "--requirement", &value) ||
+	    is_option(word, "-c", "--constraint", &value)) {
 		bool constraint = view_starts(word, "-c") || view_starts(word, "--constraint");
 
 		return include(f, l, value.p ? value : view_trim(rest), constraint);
@@ -218,7 +232,8 @@ static int file_parse(struct reader *r, struct view text, const char *name, bool
 	return rc;
 }
 
-int reqfile_parse(struct arena *a, struct view text, const char *name, struct requirement_list *list, struct err *err)
+int reqfile_parse(struct arena *a, struct view text, const char *name,
+		  struct requirement_list *list, struct err *err)
 {
 	struct err own;
 	struct reader r = { .a = a, .list = list, .err = err ? err : &own };

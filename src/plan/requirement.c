@@ -125,7 +125,8 @@ static bool looks_like_path(struct view v)
 {
 	struct view word;
 
-	return view_word(&v, &word) && (word.p[0] == '.' || word.p[0] == '/' || view_find(word, "://") >= 0);
+	return view_word(&v, &word) &&
+	       (word.p[0] == '.' || word.p[0] == '/' || view_find(word, "://") >= 0);
 }
 
 static bool parse(struct parse *p, struct requirement *r)
@@ -136,7 +137,8 @@ static bool parse(struct parse *p, struct requirement *r)
 
 	blanks(p);
 	if (looks_like_path(view_skip(p->text, p->at)))
-		return fault(p, p->at, N_("files and addresses cannot be planned: name the package"));
+		return fault(p, p->at,
+			     N_("files and addresses cannot be planned: name the package"));
 	if (!name(p, &word))
 		return false;
 	r->name = requirement_normal(p->a, word);
@@ -145,7 +147,9 @@ static bool parse(struct parse *p, struct requirement *r)
 		return false;
 	blanks(p);
 	if (peek(p) == '@')
-		return fault(p, p->at, N_("an address (NAME @ URL) cannot be planned: give a version instead"));
+		return fault(
+			p, p->at,
+			N_("an address (NAME @ URL) cannot be planned: give a version instead"));
 	if (!specifiers(p, &r->spec))
 		return false;
 	if (peek(p) != ';')

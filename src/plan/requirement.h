@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requirements as people write them: name, extras, specifiers, marker (PEP 508). Addresses are refused. */
+/* Requirements as people write them: name, extras, specifiers, marker (PEP 508). Addresses are
+ * refused. */
 #ifndef PLAN_REQUIREMENT_H
 #define PLAN_REQUIREMENT_H
 
@@ -22,8 +23,8 @@ struct requirement {
 };
 
 /*
- * Parses one requirement. On a fault: false, *ret_at is the offset of it, *ret_what an untranslated sentence. `from`,
- * `file` and `constraint` are left alone.
+ * Parses one requirement. On a fault: false, *ret_at is the offset of it, *ret_what an untranslated
+ * sentence. `from`, `file` and `constraint` are left alone.
  */
 bool requirement_parse(struct arena *a, struct view text, struct requirement *ret, size_t *ret_at,
 		       const char **ret_what);
@@ -33,7 +34,8 @@ int requirement_argument(struct arena *a, const char *text, size_t number, struc
 /* Lower case, runs of "-", "_" and "." as one "-". */
 const char *requirement_normal(struct arena *a, struct view name);
 /* Does its marker hold here? No marker: yes. */
-bool requirement_applies(struct arena *a, const struct requirement *r, const struct marker_env *env);
+bool requirement_applies(struct arena *a, const struct requirement *r,
+			 const struct marker_env *env);
 
 struct requirement_list {
 	struct requirement *v;
@@ -41,13 +43,14 @@ struct requirement_list {
 };
 
 /*
- * -r FILE: all requirements of a file and of what it includes (-r, -c), in order, appended to *list. Complaints are
- * FILE:LINE:COLUMN. 0 or -code. `constraint`: the file is a constraints file.
+ * -r FILE: all requirements of a file and of what it includes (-r, -c), in order, appended to
+ * *list. Complaints are FILE:LINE:COLUMN. 0 or -code. `constraint`: the file is a constraints file.
  */
 int reqfile_read(struct arena *a, const char *path, bool constraint, struct requirement_list *list,
 		 struct err *err) ATTR_MUST;
-/* The same for text that is there already; `name` stands for the file in messages and in includes. */
-int reqfile_parse(struct arena *a, struct view text, const char *name, struct requirement_list *list,
-		  struct err *err) ATTR_MUST;
+/* The same for text that is there already; `name` stands for the file in messages and in includes.
+ */
+int reqfile_parse(struct arena *a, struct view text, const char *name,
+		  struct requirement_list *list, struct err *err) ATTR_MUST;
 
 #endif

@@ -13,18 +13,25 @@ static void parse(const char *text, struct version *ret)
 		*ret = (struct version){ .n = 0 };
 }
 
-static void marker_env_of(const struct plan_target *t, const struct plan_python *p, struct marker_env *env)
+static void marker_env_of(const struct plan_target *t, const struct plan_python *p,
+			  struct marker_env *env)
 {
-	bool windows = strcmp(t->platform, "windows_x86_64") == 0, macos = strcmp(t->platform, "macos_arm64") == 0;
+	bool windows = strcmp(t->platform, "windows_x86_64") == 0,
+	     macos = strcmp(t->platform, "macos_arm64") == 0;
 
 	*env = (struct marker_env){
 		.python = p->text,
 		.python_full = p->full,
-		.sys_platform = windows ? "win32" : macos ? "darwin" : "linux",
-		.platform_system = windows ? "Windows" : macos ? "Darwin" : "Linux",
-		.platform_machine = windows ? "AMD64" :
-				    macos   ? "arm64" :
-				    strcmp(t->platform, "linux_aarch64") == 0 ? "aarch64" : "x86_64",
+		.sys_platform = windows ? "win32"
+				: macos ? "darwin"
+					: "linux",
+		.platform_system = windows ? "Windows"
+				   : macos ? "Darwin"
+					   : "Linux",
+		.platform_machine = windows					? "AMD64"
+				    : macos					? "arm64"
+				    : strcmp(t->platform, "linux_aarch64") == 0 ? "aarch64"
+										: "x86_64",
 		.os_name = windows ? "nt" : "posix",
 	};
 }
@@ -81,7 +88,8 @@ static bool limit_holds(const struct solver *s, const struct limit *l, const str
 	if (p->family != FAMILY_PAIR)
 		return true; /* judged with the package's own releases */
 	text = companion_of(b, p);
-	return text && pep440_parse(view_of(text), &v) && pep440_clause_holds(l->clause, &v, view_of(text));
+	return text && pep440_parse(view_of(text), &v) &&
+	       pep440_clause_holds(l->clause, &v, view_of(text));
 }
 
 /* Does the user name builds without CUDA: torch==2.7.1+cpu? */
@@ -92,8 +100,9 @@ static bool cpu_wanted(const struct solver *s, const struct build *b)
 	for (i = 0; i < s->w->n_limits; i++) {
 		const struct limit *l = &s->w->limits[i];
 
-		if (s->w->v[l->wish].product->family == FAMILY_TORCH && (l->clause->op == PEP440_EQ ||
-		    l->clause->op == PEP440_ARBITRARY) && view_ends(l->clause->raw, b->row->variant))
+		if (s->w->v[l->wish].product->family == FAMILY_TORCH &&
+		    (l->clause->op == PEP440_EQ || l->clause->op == PEP440_ARBITRARY) &&
+		    view_ends(l->clause->raw, b->row->variant))
 			return true;
 	}
 	return false;
@@ -137,7 +146,8 @@ static void judge_gpu(const struct solver *s, struct judged *v, size_t i)
 		violate(v, V_PREDATES, both, i);
 	if (b->kind != BUILD_CUDA)
 		return;
-	if (g->last_driver && least->n && least->part[0] > look_branch(g->last_driver) + (s->t->windows ? 9 : 0))
+	if (g->last_driver && least->n &&
+	    least->part[0] > look_branch(g->last_driver) + (s->t->windows ? 9 : 0))
 		violate(v, V_LAST, gpu, i);
 	if (b->unverified)
 		return;
@@ -185,7 +195,8 @@ static void judge_limits(const struct solver *s, struct judged *v)
 			violate(v, V_PAIR, ATOM(ATOM_ASK + w), w);
 }
 
-/* Packages under one Python: the first wish for which no release goes with this build; -1 when all have one. */
+/* Packages under one Python: the first wish for which no release goes with this build; -1 when all
+ * have one. */
 static int lacking(const struct solver *s, const struct build *b, size_t python)
 {
 	size_t w;
@@ -197,8 +208,8 @@ static int lacking(const struct solver *s, const struct build *b, size_t python)
 }
 
 /*
- * Which atoms keep wish w from this build: one that every release breaks when there is such a one, else all that any
- * of them breaks, else the wish itself.
+ * Which atoms keep wish w from this build: one that every release breaks when there is such a one,
+ * else all that any of them breaks, else the wish itself.
  */
 static uint64_t blame(const struct solver *s, size_t w, const struct build *b)
 {
@@ -297,7 +308,8 @@ void solver_judge(struct solver *s)
 	}
 }
 
-/* Within one release: native before minor-version compatibility, then PyPI's default, then the newer CUDA. */
+/* Within one release: native before minor-version compatibility, then PyPI's default, then the
+ * newer CUDA. */
 static bool better(const struct judged *x, const struct judged *y)
 {
 	const struct torch_row *a = x->build->row, *b = y->build->row;
@@ -348,18 +360,21 @@ static uint64_t bad_limits(const struct solver *s, size_t wish, const struct off
 		/* A range, or a series: a release inside it is as good. */
 		if (!holds && o->to)
 			holds = pep440_clause_holds(c, &o->to_number, view_of(o->to)) ||
-				(c->op == PEP440_EQ && !c->wild && pep440_cmp(&c->version, &o->number) > 0 &&
+				(c->op == PEP440_EQ && !c->wild &&
+				 pep440_cmp(&c->version, &o->number) > 0 &&
 				 pep440_cmp(&c->version, &o->to_number) < 0);
 		if (!holds && o->series)
-			holds = (c->op == PEP440_EQ || c->op == PEP440_COMPATIBLE) && c->version.n > 2 &&
-				c->version.part[0] == o->number.part[0] && c->version.part[1] == o->number.part[1];
+			holds = (c->op == PEP440_EQ || c->op == PEP440_COMPATIBLE) &&
+				c->version.n > 2 && c->version.part[0] == o->number.part[0] &&
+				c->version.part[1] == o->number.part[1];
 		if (!holds)
 			bad |= ATOM(i);
 	}
 	return bad;
 }
 
-/* flash-attn and vLLM publish for Linux, flash-attn for x86-64 alone, xformers not for aarch64 (facts.rules). */
+/* flash-attn and vLLM publish for Linux, flash-attn for x86-64 alone, xformers not for aarch64
+ * (facts.rules). */
 static bool published_for(const struct product *p, const char *platform)
 {
 	if (strcmp(p->name, "vllm") == 0)
@@ -371,7 +386,8 @@ static bool published_for(const struct product *p, const char *platform)
 	return strcmp(platform, "macos_arm64") != 0;
 }
 
-static void judge_offer(const struct solver *s, size_t wish, const struct offer *o, struct offer_state *st)
+static void judge_offer(const struct solver *s, size_t wish, const struct offer *o,
+			struct offer_state *st)
 {
 	const struct plan_target *t = s->t;
 	int os = t->windows && strcmp(t->platform, "windows_x86_64") == 0;
@@ -388,7 +404,8 @@ static void judge_offer(const struct solver *s, size_t wish, const struct offer 
 		st->native = version_cmp(&s->driver_cuda, &cuda) >= 0;
 	for (i = 0; i < t->n_gpus; i++) {
 		const struct plan_gpu *g = &t->gpus[i];
-		enum arch_fit fit = o->n_targets ? fit_of(o->targets, o->n_targets, g->cc) : ARCH_FIT_SASS;
+		enum arch_fit fit =
+			o->n_targets ? fit_of(o->targets, o->n_targets, g->cc) : ARCH_FIT_SASS;
 
 		if (g->cc < o->cc_min || g->cc < o->nvcc_min || fit == ARCH_FIT_NONE)
 			st->hw |= ATOM(ATOM_GPU + i);
@@ -415,7 +432,8 @@ void solver_init(struct solver *s, struct arena *a, struct matrix *m, const stru
 	for (i = 0; i < t->n_pythons; i++)
 		apply_markers(s, i);
 	for (i = 0; i < w->n; i++) {
-		if (w->v[i].product->family == FAMILY_TORCH || w->v[i].product->family == FAMILY_PAIR)
+		if (w->v[i].product->family == FAMILY_TORCH ||
+		    w->v[i].product->family == FAMILY_PAIR)
 			continue;
 		s->offers[i] = matrix_offers(m, w->v[i].product, t->platform);
 		s->states[i] = arena_calloc(a, s->offers[i]->n + 1, sizeof(**s->states));

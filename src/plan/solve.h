@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One target against the matrix: what is violated by each build, and which one is best. Private to plan/. */
+/* One target against the matrix: what is violated by each build, and which one is best. Private to
+ * plan/. */
 #ifndef PLAN_SOLVE_H
 #define PLAN_SOLVE_H
 
 #include "plan/wishes.h"
 
 /* What can clash, one bit each. */
-enum { ATOM_PYTHON, ATOM_DRIVER, ATOM_GLIBC, ATOM_PLATFORM, ATOM_GPU, ATOM_LIMIT = 20, ATOM_ASK = 48 };
+enum {
+	ATOM_PYTHON,
+	ATOM_DRIVER,
+	ATOM_GLIBC,
+	ATOM_PLATFORM,
+	ATOM_GPU,
+	ATOM_LIMIT = 20,
+	ATOM_ASK = 48
+};
 #define ATOM(n) (UINT64_C(1) << (n))
 
 enum violation_kind {
@@ -77,10 +86,12 @@ void solver_init(struct solver *s, struct arena *a, struct matrix *m, const stru
 void solver_judge(struct solver *s);
 /* The best of them; NULL when none fits. */
 const struct judged *solver_best(const struct solver *s);
-/* The release of a wish to install with this build (NULL: without torch) and Python; NULL when none goes. */
-const struct offer *solver_offer(const struct solver *s, size_t wish, const struct build *b, size_t python,
-				 const struct offer_state **ret_state);
-/* Without torch: the Python under which the first package asked for is newest; -1 when none fits. */
+/* The release of a wish to install with this build (NULL: without torch) and Python; NULL when none
+ * goes. */
+const struct offer *solver_offer(const struct solver *s, size_t wish, const struct build *b,
+				 size_t python, const struct offer_state **ret_state);
+/* Without torch: the Python under which the first package asked for is newest; -1 when none fits.
+ */
 int solver_python(const struct solver *s);
 /* Does the Python, the platform's kind of build, apart from all else, allow this offer? */
 bool offer_python(const struct solver *s, const struct offer *o, size_t python);
@@ -92,7 +103,8 @@ const char *offer_version(const struct solver *s, size_t wish, const struct offe
 
 /* -------- the rest of an answer, one file each */
 /* "driver 535.183.01 < 580.65.06" */
-struct plan_reason reason_of(const struct solver *s, const struct judged *v, const struct violation *x);
+struct plan_reason reason_of(const struct solver *s, const struct judged *v,
+			     const struct violation *x);
 struct plan_reason *reasons_of_offer(const struct solver *s, size_t wish, size_t i, size_t *ret_n);
 /* Chosen set with its sentences. */
 struct plan_choice *choice_of(const struct solver *s, const struct judged *v);
@@ -104,6 +116,7 @@ void commands_conda(const struct solver *s, struct plan_choice *c, const char *r
 void unfit_fill(const struct solver *s, struct plan *p, bool brief);
 void clash_fill(const struct solver *s, struct plan *p);
 /* A driver upgrade that keeps all GPUs; NULL when none helps. *ret_driver: "580.65.06". */
-const struct torch_row *upgrade_of(const struct solver *s, const struct judged *now, const char **ret_driver);
+const struct torch_row *upgrade_of(const struct solver *s, const struct judged *now,
+				   const char **ret_driver);
 
 #endif

@@ -16,8 +16,9 @@ struct reading {
 
 static void note(struct reading *r, const char *field, const char *value, const char *source)
 {
-	*ARENA_APPEND(r->a, r->t->reads, r->t->n_reads) =
-		(struct plan_read){ .field = field, .value = value, .source = source ? source : "" };
+	*ARENA_APPEND(r->a, r->t->reads, r->t->n_reads) = (struct plan_read){
+		.field = field, .value = value, .source = source ? source : ""
+	};
 }
 
 static void note_fact(struct reading *r, const char *field, const struct fact *f)
@@ -34,7 +35,8 @@ static void read_platform(struct reading *r)
 	t->windows = look_is_windows(r->j.s);
 	t->musl = fact_is(&h->libc, "musl");
 	if (fact_known(&h->system) || fact_known(&h->arch))
-		note(r, "platform", t->platform, fact_known(&h->system) ? h->system.source : h->arch.source);
+		note(r, "platform", t->platform,
+		     fact_known(&h->system) ? h->system.source : h->arch.source);
 	else
 		note(r, "platform", t->platform, _("not given: the most common one"));
 	if (strncmp(t->platform, "linux", 5) != 0)
@@ -55,15 +57,18 @@ static void read_driver(struct reading *r)
 		return;
 	}
 	t->driver = f->value;
-	t->driver_full = strchr(f->value, '.') ? f->value : arena_printf(r->a, "%s.999.99", f->value);
+	t->driver_full =
+		strchr(f->value, '.') ? f->value : arena_printf(r->a, "%s.999.99", f->value);
 	t->driver_cuda = ceiling ? ceiling : compat_driver_cuda(r->m->c, f->value);
 	note_fact(r, "driver", f);
 }
 
 /* As the rules judge it: rule/kernel.c. */
-static void judge_driver(struct reading *r, const struct gpu *g, const struct gpu_row *row, struct plan_gpu *ret)
+static void judge_driver(struct reading *r, const struct gpu *g, const struct gpu_row *row,
+			 struct plan_gpu *ret)
 {
-	unsigned slack = r->t->windows ? 9 : 0, branch = r->t->driver ? look_branch(r->t->driver) : 0;
+	unsigned slack = r->t->windows ? 9 : 0,
+		 branch = r->t->driver ? look_branch(r->t->driver) : 0;
 
 	if (row->last_driver && look_branch(row->last_driver))
 		ret->last_driver = row->last_driver;
@@ -97,7 +102,8 @@ static int add_gpu(struct reading *r, const struct plan_gpu *g)
 		}
 	}
 	if (t->n_gpus == PLAN_GPUS)
-		return err_set(r->err, ERR_UNSUPPORTED, _("more than %d different GPUs"), PLAN_GPUS);
+		return err_set(r->err, ERR_UNSUPPORTED, _("more than %d different GPUs"),
+			       PLAN_GPUS);
 	t->gpus[t->n_gpus] = *g;
 	t->gpus[t->n_gpus++].count = 1;
 	return 0;
@@ -118,14 +124,17 @@ static int add_ambiguous(struct reading *r, const struct gpu *g, const char *nam
 		if (m.rows[i]->cc <= 0)
 			continue;
 		one = (struct plan_gpu){ .cc = m.rows[i]->cc };
-		one.name = arena_printf(r->a, "%s (%s)", name, m.rows[i]->chip ? m.rows[i]->chip : "?");
+		one.name = arena_printf(r->a, "%s (%s)", name,
+					m.rows[i]->chip ? m.rows[i]->chip : "?");
 		judge_driver(r, g, m.rows[i], &one);
 		any = true;
 		rc = add_gpu(r, &one);
 	}
 	if (!rc && !any)
-		return err_set(r->err, ERR_UNSUPPORTED,
-			       _("the compute capability of %.100s is not known: declare it with --assume gpu=cc:X.Y"), name);
+		return err_set(
+			r->err, ERR_UNSUPPORTED,
+			_("the compute capability of %.100s is not known: declare it with --assume gpu=cc:X.Y"),
+			name);
 	return rc;
 }
 
@@ -146,7 +155,8 @@ static int read_gpus(struct reading *r)
 		if (!one.name)
 			one.name = fact_value(&g->pci_id, "GPU");
 		if (!look_gpu_used(s, i)) {
-			note(r, "gpu", one.name, _("hidden by CUDA_VISIBLE_DEVICES: not planned for"));
+			note(r, "gpu", one.name,
+			     _("hidden by CUDA_VISIBLE_DEVICES: not planned for"));
 			continue;
 		}
 		used++;
@@ -163,8 +173,10 @@ static int read_gpus(struct reading *r)
 	if (rc || used)
 		return rc;
 	/* An assumed driver stands for a machine whose GPU was not named. */
-	r->t->no_gpu = (fact_known(&s->parts.pci) && !r->t->driver) || strcmp(r->t->platform, "macos_arm64") == 0;
-	note(r, "gpu", NULL, r->t->no_gpu ? _("there is none: builds for the CPU") : _("not given: any GPU"));
+	r->t->no_gpu = (fact_known(&s->parts.pci) && !r->t->driver) ||
+		       strcmp(r->t->platform, "macos_arm64") == 0;
+	note(r, "gpu", NULL,
+	     r->t->no_gpu ? _("there is none: builds for the CPU") : _("not given: any GPU"));
 	return 0;
 }
 
@@ -222,7 +234,8 @@ static void read_pythons(struct reading *r)
 		note_fact(r, "python", &active->version);
 	for (i = 0; !assumed && i < s->n_pythons; i++)
 		if (&s->pythons[i] != active &&
-		    add_python(r, version_of(r, &s->pythons[i]), fact_value(&s->pythons[i].prefix, NULL), false))
+		    add_python(r, version_of(r, &s->pythons[i]),
+			       fact_value(&s->pythons[i].prefix, NULL), false))
 			note_fact(r, "python", &s->pythons[i].version);
 	t->python_known = t->n_pythons > 0;
 	sort_pythons(t);
@@ -234,10 +247,12 @@ static void read_pythons(struct reading *r)
 	note(r, "python", NULL, _("not given: the newest that the choice supports"));
 }
 
-int plan_target_read(struct arena *a, struct matrix *m, const struct snapshot *s, struct plan_target *ret,
-		     struct err *err)
+int plan_target_read(struct arena *a, struct matrix *m, const struct snapshot *s,
+		     struct plan_target *ret, struct err *err)
 {
-	struct reading r = { .a = a, .m = m, .t = ret, .err = err, .j = { .a = a, .s = s, .c = m->c } };
+	struct reading r = {
+		.a = a, .m = m, .t = ret, .err = err, .j = { .a = a, .s = s, .c = m->c }
+	};
 
 	*ret = (struct plan_target){ .s = s };
 	read_platform(&r);

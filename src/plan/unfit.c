@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When nothing fits: why, what each GPU alone would get, and what would make it fit, the cheapest first. */
+/* When nothing fits: why, what each GPU alone would get, and what would make it fit, the cheapest
+ * first. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -53,7 +54,8 @@ static bool loosen_driver(const struct solver *s, struct loosened *l)
 		struct plan_gpu *g = &l->t.gpus[i];
 
 		g->dropped = false;
-		g->predates = g->first_driver && look_branch(l->branch) < look_branch(g->first_driver);
+		g->predates =
+			g->first_driver && look_branch(l->branch) < look_branch(g->first_driver);
 	}
 	return true;
 }
@@ -144,7 +146,8 @@ static void command(const struct solver *s, struct remedy *r, const char *text)
 
 static void install_commands(struct loosened *l, struct remedy *r, bool venv)
 {
-	struct plan_choice *c = l->best ? choice_of(&l->s, l->best) : choice_without_torch(&l->s, l->python);
+	struct plan_choice *c =
+		l->best ? choice_of(&l->s, l->best) : choice_without_torch(&l->s, l->python);
 	const struct plan_commands *cmd = &c->commands[venv ? TOOL_UV : TOOL_PIP];
 	size_t i;
 
@@ -155,8 +158,10 @@ static void install_commands(struct loosened *l, struct remedy *r, bool venv)
 
 static void say_python(const struct solver *s, struct plan *p, struct loosened *l)
 {
-	struct remedy *r = remedy(s, p, arena_printf(s->a, _("With Python %s instead of %s: %s."),
-						     l->t.pythons[l->python].text, s->t->pythons[0].text, fitting(l)));
+	struct remedy *r = remedy(s, p,
+				  arena_printf(s->a, _("With Python %s instead of %s: %s."),
+					       l->t.pythons[l->python].text, s->t->pythons[0].text,
+					       fitting(l)));
 
 	install_commands(l, r, true);
 }
@@ -181,14 +186,17 @@ static const char *branch_for(const struct solver *s, const struct loosened *l)
 	if (!branch || look_branch(branch) > look_branch(l->branch))
 		return l->branch;
 	/* A branch older than the chip is none for it. */
-	return look_branch(branch) < look_branch(s->t->driver) && !s->t->gpus[0].dropped ? l->branch : branch;
+	return look_branch(branch) < look_branch(s->t->driver) && !s->t->gpus[0].dropped ? l->branch
+											 : branch;
 }
 
 static void say_driver(const struct solver *s, struct plan *p, struct loosened *l)
 {
 	const char *branch = branch_for(s, l);
 
-	remedy(s, p, arena_printf(s->a, _("With driver branch %s instead of %s: %s."), branch, s->t->driver, fitting(l)))
+	remedy(s, p,
+	       arena_printf(s->a, _("With driver branch %s instead of %s: %s."), branch,
+			    s->t->driver, fitting(l)))
 		->needs_root = true;
 	p->remedies[p->n_remedies - 1].needs_reboot = true;
 	driver_remedies(s, p, branch);
@@ -211,7 +219,8 @@ static const char *clashing_limits(const struct solver *s, const struct plan *p)
 
 static void say_limits(const struct solver *s, struct plan *p, struct loosened *l)
 {
-	struct remedy *r = remedy(s, p, arena_printf(s->a, _("Without %s: %s."), clashing_limits(s, p), fitting(l)));
+	struct remedy *r = remedy(
+		s, p, arena_printf(s->a, _("Without %s: %s."), clashing_limits(s, p), fitting(l)));
 
 	install_commands(l, r, false);
 }
@@ -223,16 +232,19 @@ static void say_both(const struct solver *s, struct plan *p, struct loosened *l,
 
 	strbuf_init(&b, s->a);
 	if (what & LET_PYTHON)
-		strbuf_printf(&b, _("Python %s instead of %s"), l->t.pythons[l->python].text, s->t->pythons[0].text);
+		strbuf_printf(&b, _("Python %s instead of %s"), l->t.pythons[l->python].text,
+			      s->t->pythons[0].text);
 	if (what & LET_DRIVER) {
 		strbuf_sep(&b, ", ");
-		strbuf_printf(&b, _("driver branch %s instead of %s"), branch_for(s, l), s->t->driver);
+		strbuf_printf(&b, _("driver branch %s instead of %s"), branch_for(s, l),
+			      s->t->driver);
 	}
 	if (what & LET_LIMITS) {
 		strbuf_sep(&b, ", ");
 		strbuf_printf(&b, _("without %s"), clashing_limits(s, p));
 	}
-	r = remedy(s, p, arena_printf(s->a, _("Several things together: %s: %s."), b.s, fitting(l)));
+	r = remedy(s, p,
+		   arena_printf(s->a, _("Several things together: %s: %s."), b.s, fitting(l)));
 	install_commands(l, r, (what & LET_PYTHON) != 0);
 	if (what & LET_DRIVER)
 		driver_remedies(s, p, branch_for(s, l));
@@ -240,7 +252,8 @@ static void say_both(const struct solver *s, struct plan *p, struct loosened *l,
 
 static void remedies_fill(const struct solver *s, struct plan *p)
 {
-	static const unsigned pairs[] = { LET_PYTHON | LET_LIMITS, LET_PYTHON | LET_DRIVER, LET_DRIVER | LET_LIMITS,
+	static const unsigned pairs[] = { LET_PYTHON | LET_LIMITS, LET_PYTHON | LET_DRIVER,
+					  LET_DRIVER | LET_LIMITS,
 					  LET_PYTHON | LET_DRIVER | LET_LIMITS };
 	struct loosened *l;
 	size_t i;
@@ -260,8 +273,9 @@ static void remedies_fill(const struct solver *s, struct plan *p)
 			say_both(s, p, l, pairs[i]);
 	}
 	if (p->n_serves > 1)
-		remedy(s, p, _("Keep apart what differs: one environment for each kind of GPU, and CUDA_VISIBLE_DEVICES to "
-			       "show it only its own."));
+		remedy(s, p,
+		       _("Keep apart what differs: one environment for each kind of GPU, and CUDA_VISIBLE_DEVICES to "
+			 "show it only its own."));
 	if (!p->gpu_clash)
 		return;
 	remedy(s, p, _("Another GPU: one of a later generation, which current builds hold code for "
@@ -306,8 +320,8 @@ static const struct judged *newest_for(const struct solver *s, size_t i)
 	for (k = 0; k < s->n; k++) {
 		const struct judged *v = &s->verdicts[k];
 
-		if (v->build->kind == BUILD_CUDA && !v->build->unverified && !violates(v, V_GPU, i) &&
-		    !violates(v, V_LAST, i))
+		if (v->build->kind == BUILD_CUDA && !v->build->unverified &&
+		    !violates(v, V_GPU, i) && !violates(v, V_LAST, i))
 			return v;
 	}
 	return NULL;
@@ -320,20 +334,27 @@ static void say_gpu(const struct solver *s, struct plan *p, size_t i)
 	const char *knows = g->last_driver ? compat_driver_cuda(s->m->c, g->last_driver) : NULL;
 
 	if (g->dropped)
-		say(s, p, arena_printf(s->a, _("Driver %s no longer drives %s: branch %s was the last."), s->t->driver, g->name,
-				       g->last_driver));
+		say(s, p,
+		    arena_printf(s->a, _("Driver %s no longer drives %s: branch %s was the last."),
+				 s->t->driver, g->name, g->last_driver));
 	if (g->predates)
-		say(s, p, arena_printf(s->a, _("Driver %s does not know %s yet: drivers do from %s on."), s->t->driver, g->name,
-				       g->first_driver));
+		say(s, p,
+		    arena_printf(s->a, _("Driver %s does not know %s yet: drivers do from %s on."),
+				 s->t->driver, g->name, g->first_driver));
 	if (knows)
-		say(s, p, arena_printf(s->a, _("The last driver branch of %s, %s, stops at CUDA %s."), g->name,
-				       g->last_driver, knows));
+		say(s, p,
+		    arena_printf(s->a, _("The last driver branch of %s, %s, stops at CUDA %s."),
+				 g->name, g->last_driver, knows));
 	if (v)
-		say(s, p, arena_printf(s->a, _("The newest torch with code for %s (sm_%d) is %s, for Python %s."), g->name,
-				       g->cc, v->build->text, python_list(s, v->build->row)));
+		say(s, p,
+		    arena_printf(
+			    s->a,
+			    _("The newest torch with code for %s (sm_%d) is %s, for Python %s."),
+			    g->name, g->cc, v->build->text, python_list(s, v->build->row)));
 	else if (s->n)
-		say(s, p, arena_printf(s->a, _("No torch in the matrix has code for %s (sm_%d) on %s."), g->name, g->cc,
-				       s->t->platform));
+		say(s, p,
+		    arena_printf(s->a, _("No torch in the matrix has code for %s (sm_%d) on %s."),
+				 g->name, g->cc, s->t->platform));
 }
 
 static void serves_fill(const struct solver *s, struct plan *p)
@@ -368,9 +389,12 @@ static void say_clash(const struct solver *s, struct plan *p)
 	if (p->n_clash == 1)
 		say(s, p, arena_printf(s->a, _("No build in the matrix meets %s."), b.s));
 	else if (b.n)
-		say(s, p, arena_printf(s->a, _("No build in the matrix meets these together: %s."), b.s));
+		say(s, p,
+		    arena_printf(s->a, _("No build in the matrix meets these together: %s."), b.s));
 	else
-		say(s, p, arena_printf(s->a, _("The matrix holds no build of this with CUDA for %s."), s->t->platform));
+		say(s, p,
+		    arena_printf(s->a, _("The matrix holds no build of this with CUDA for %s."),
+				 s->t->platform));
 }
 
 void unfit_fill(const struct solver *s, struct plan *p, bool brief)
@@ -388,7 +412,8 @@ void unfit_fill(const struct solver *s, struct plan *p, bool brief)
 	remedies_fill(s, p);
 }
 
-const struct torch_row *upgrade_of(const struct solver *s, const struct judged *now, const char **ret_driver)
+const struct torch_row *upgrade_of(const struct solver *s, const struct judged *now,
+				   const char **ret_driver)
 {
 	struct loosened *l = s->w->torch ? loosen(s, LET_DRIVER) : NULL;
 	const struct build *b = l && l->best ? l->best->build : NULL;

@@ -8,33 +8,217 @@
 #include "base/strbuf.h"
 
 /*
- * What people install beside the packages of the matrix. An operand outside this list is more likely a slip than a
- * package; in a file any name is passed on.
+ * What people install beside the packages of the matrix. An operand outside this list is more
+ * likely a slip than a package; in a file any name is passed on.
  */
 static const char *const companions[] = {
-	"accelerate", "aiohttp", "albumentations", "anthropic", "apex", "audiocraft", "auto-gptq", "autoawq", "av",
-	"bertopic", "black", "boto3", "captum", "chromadb", "click", "cloudpickle", "colossalai", "compressed-tensors",
-	"controlnet-aux", "coverage", "cuda-python", "cudf-cu12", "cuml-cu12", "cupy", "cython", "dask", "datasets",
-	"decord", "deepspeed", "detectron2", "dgl", "diffusers", "dm-haiku", "duckdb", "einops", "equinox", "evaluate",
-	"exllamav2", "fairscale", "faiss-gpu", "fastai", "fastapi", "faster-whisper", "filelock", "fire", "flask", "flax",
-	"fsspec", "ftfy", "galore-torch", "gensim", "gradio", "grpcio", "gym", "gymnasium", "h5py", "hqq",
-	"huggingface-hub", "hydra-core", "hypothesis", "imageio", "ipykernel", "ipython", "ipywidgets", "jaxlib",
-	"jaxtyping", "jinja2", "joblib", "jupyter", "jupyterlab", "keras", "kornia", "langchain", "lightgbm", "lightning",
-	"librosa", "litellm", "llama-cpp-python", "lmdb", "lm-eval", "loguru", "mamba-ssm", "matplotlib", "mlflow",
-	"monai", "moviepy", "mpi4py", "msgpack", "mteb", "mypy", "networkx", "ninja", "nltk", "notebook", "numba", "numpy",
-	"nvidia-ml-py", "nvitop", "ollama", "omegaconf", "onnx", "onnxruntime", "onnxscript", "open-clip-torch", "openai",
-	"openai-whisper", "opencv-python", "opencv-python-headless", "opt-einsum", "optax", "optimum", "optuna", "orbax",
-	"orjson", "packaging", "pandas", "peft", "pillow", "pip", "plotly", "polars", "pre-commit", "protobuf", "psutil",
-	"pyarrow", "pybind11", "pydantic", "pydub", "pynvml", "pytest", "pytest-cov", "python-dotenv", "pytorch-lightning",
-	"pytorch-metric-learning", "pyyaml", "ray", "regex", "requests", "rich", "rouge-score", "ruff", "sacrebleu",
-	"safetensors", "scikit-image", "scikit-learn", "scipy", "seaborn", "segment-anything", "sentence-transformers",
-	"sentencepiece", "seqeval", "setuptools", "sglang", "shap", "six", "soundfile", "spacy", "speechbrain", "sympy",
-	"tabulate", "tensorboard", "tensorboardx", "tensorflow-datasets", "tensorflow-hub", "tensorflow-io",
-	"tensorflow-probability", "tensorrt", "text-generation", "thop", "tiktoken", "timm", "tokenizers", "tomli",
-	"torch-geometric", "torch-scatter", "torchao", "torchcodec", "torchdata", "torcheval", "torchinfo", "torchmetrics",
-	"torchrec", "torchrl", "torchsde", "torchsummary", "torchtext", "torchtune", "torchtyping", "torchx", "tqdm",
-	"transformer-engine", "transformers", "trimesh", "trl", "typer", "typing-extensions", "ultralytics",
-	"umap-learn", "unsloth", "uvicorn", "wandb", "webdataset", "wheel", "xgboost", "yacs", "zarr", NULL,
+	"accelerate",
+	"aiohttp",
+	"albumentations",
+	"anthropic",
+	"apex",
+	"audiocraft",
+	"auto-gptq",
+	"autoawq",
+	"av",
+	"bertopic",
+	"black",
+	"boto3",
+	"captum",
+	"chromadb",
+	"click",
+	"cloudpickle",
+	"colossalai",
+	"compressed-tensors",
+	"controlnet-aux",
+	"coverage",
+	"cuda-python",
+	"cudf-cu12",
+	"cuml-cu12",
+	"cupy",
+	"cython",
+	"dask",
+	"datasets",
+	"decord",
+	"deepspeed",
+	"detectron2",
+	"dgl",
+	"diffusers",
+	"dm-haiku",
+	"duckdb",
+	"einops",
+	"equinox",
+	"evaluate",
+	"exllamav2",
+	"fairscale",
+	"faiss-gpu",
+	"fastai",
+	"fastapi",
+	"faster-whisper",
+	"filelock",
+	"fire",
+	"flask",
+	"flax",
+	"fsspec",
+	"ftfy",
+	"galore-torch",
+	"gensim",
+	"gradio",
+	"grpcio",
+	"gym",
+	"gymnasium",
+	"h5py",
+	"hqq",
+	"huggingface-hub",
+	"hydra-core",
+	"hypothesis",
+	"imageio",
+	"ipykernel",
+	"ipython",
+	"ipywidgets",
+	"jaxlib",
+	"jaxtyping",
+	"jinja2",
+	"joblib",
+	"jupyter",
+	"jupyterlab",
+	"keras",
+	"kornia",
+	"langchain",
+	"lightgbm",
+	"lightning",
+	"librosa",
+	"litellm",
+	"llama-cpp-python",
+	"lmdb",
+	"lm-eval",
+	"loguru",
+	"mamba-ssm",
+	"matplotlib",
+	"mlflow",
+	"monai",
+	"moviepy",
+	"mpi4py",
+	"msgpack",
+	"mteb",
+	"mypy",
+	"networkx",
+	"ninja",
+	"nltk",
+	"notebook",
+	"numba",
+	"numpy",
+	"nvidia-ml-py",
+	"nvitop",
+	"ollama",
+	"omegaconf",
+	"onnx",
+	"onnxruntime",
+	"onnxscript",
+	"open-clip-torch",
+	"openai",
+	"openai-whisper",
+	"opencv-python",
+	"opencv-python-headless",
+	"opt-einsum",
+	"optax",
+	"optimum",
+	"optuna",
+	"orbax",
+	"orjson",
+	"packaging",
+	"pandas",
+	"peft",
+	"pillow",
+	"pip",
+	"plotly",
+	"polars",
+	"pre-commit",
+	"protobuf",
+	"psutil",
+	"pyarrow",
+	"pybind11",
+	"pydantic",
+	"pydub",
+	"pynvml",
+	"pytest",
+	"pytest-cov",
+	"python-dotenv",
+	"pytorch-lightning",
+	"pytorch-metric-learning",
+	"pyyaml",
+	"ray",
+	"regex",
+	"requests",
+	"rich",
+	"rouge-score",
+	"ruff",
+	"sacrebleu",
+	"safetensors",
+	"scikit-image",
+	"scikit-learn",
+	"scipy",
+	"seaborn",
+	"segment-anything",
+	"sentence-transformers",
+	"sentencepiece",
+	"seqeval",
+	"setuptools",
+	"sglang",
+	"shap",
+	"six",
+	"soundfile",
+	"spacy",
+	"speechbrain",
+	"sympy",
+	"tabulate",
+	"tensorboard",
+	"tensorboardx",
+	"tensorflow-datasets",
+	"tensorflow-hub",
+	"tensorflow-io",
+	"tensorflow-probability",
+	"tensorrt",
+	"text-generation",
+	"thop",
+	"tiktoken",
+	"timm",
+	"tokenizers",
+	"tomli",
+	"torch-geometric",
+	"torch-scatter",
+	"torchao",
+	"torchcodec",
+	"torchdata",
+	"torcheval",
+	"torchinfo",
+	"torchmetrics",
+	"torchrec",
+	"torchrl",
+	"torchsde",
+	"torchsummary",
+	"torchtext",
+	"torchtune",
+	"torchtyping",
+	"torchx",
+	"tqdm",
+	"transformer-engine",
+	"transformers",
+	"trimesh",
+	"trl",
+	"typer",
+	"typing-extensions",
+	"ultralytics",
+	"umap-learn",
+	"unsloth",
+	"uvicorn",
+	"wandb",
+	"webdataset",
+	"wheel",
+	"xgboost",
+	"yacs",
+	"zarr",
+	NULL,
 };
 
 /* Names by which people ask for a package that is called otherwise. */
@@ -64,7 +248,8 @@ static bool companion(const char *name)
 	return false;
 }
 
-/* One slip of the fingers in a short name, two in a long one; the first letter is hardly ever wrong. */
+/* One slip of the fingers in a short name, two in a long one; the first letter is hardly ever
+ * wrong. */
 static bool near(const char *a, const char *b)
 {
 	enum { LONGEST = 24 };
@@ -114,12 +299,15 @@ static int pass_on(struct arena *a, struct wishes *w, const struct requirement *
 	const char *instead = known ? NULL : meant(r->name);
 
 	if (instead)
-		return err_set(err, ERR_UNKNOWN_NAME, _("%.200s: unknown package %.80s; did you mean %s?"), r->from, r->name,
-			       instead);
-	if (!known && !r->file)
 		return err_set(err, ERR_UNKNOWN_NAME,
-			       _("%.200s: unknown package %.80s; the matrix does not hold it (to pass it on all the same, "
-				 "name it in a file: -r FILE)"), r->from, r->name);
+			       _("%.200s: unknown package %.80s; did you mean %s?"), r->from,
+			       r->name, instead);
+	if (!known && !r->file)
+		return err_set(
+			err, ERR_UNKNOWN_NAME,
+			_("%.200s: unknown package %.80s; the matrix does not hold it (to pass it on all the same, "
+			  "name it in a file: -r FILE)"),
+			r->from, r->name);
 	if (!r->constraint)
 		*ARENA_APPEND(a, w->others, w->n_others) = r;
 	return 0;
@@ -138,15 +326,16 @@ static struct wish *wish_of(struct wishes *w, const struct product *p)
 	return &w->v[w->n++];
 }
 
-static int add(struct arena *a, struct wishes *w, const struct product *p, const struct requirement *r,
-	       struct err *err)
+static int add(struct arena *a, struct wishes *w, const struct product *p,
+	       const struct requirement *r, struct err *err)
 {
 	struct wish *wish = wish_of(w, p);
 	size_t i;
 
 	if (!wish || w->n_limits + r->spec.n > LIMITS_MAX)
-		return err_set(err, ERR_TOOBIG, _("%.200s: more than %d conditions on packages of the matrix"), r->from,
-			       LIMITS_MAX);
+		return err_set(err, ERR_TOOBIG,
+			       _("%.200s: more than %d conditions on packages of the matrix"),
+			       r->from, LIMITS_MAX);
 	for (i = 0; i < r->spec.n; i++) {
 		const struct pep440_clause *c = &r->spec.clauses[i];
 
@@ -181,8 +370,8 @@ static bool wants_torch(const struct wishes *w)
 	return !framework;
 }
 
-int plan_wishes(struct arena *a, struct matrix *m, const struct requirement_list *list, struct wishes **ret,
-		struct err *err)
+int plan_wishes(struct arena *a, struct matrix *m, const struct requirement_list *list,
+		struct wishes **ret, struct err *err)
 {
 	struct wishes *w = arena_alloc(a, sizeof(*w));
 	const struct product *p;

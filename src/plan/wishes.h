@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked for, sorted: which packages the matrix decides, by which clauses, and what is passed on. Private to plan/. */
+/* What is asked for, sorted: which packages the matrix decides, by which clauses, and what is
+ * passed on. Private to plan/. */
 #ifndef PLAN_WISHES_H
 #define PLAN_WISHES_H
 
@@ -9,7 +10,8 @@ enum { WISHES_MAX = 16, LIMITS_MAX = 28 };
 
 struct wish {
 	const struct product *product;
-	const struct requirement *asked[8]; /* first requirements that ask for it (constraints apart) */
+	const struct requirement
+		*asked[8]; /* first requirements that ask for it (constraints apart) */
 	size_t n_asked;
 	const char *extras; /* "and-cuda,test"; NULL */
 	uint64_t limits;    /* bits of the limits on it */

@@ -113,8 +113,8 @@ static const char *build_name(struct page *g, const struct plan_build *b)
 {
 	if (b->torch)
 		return arena_printf(g->a, "%s+%s", b->torch->version, b->torch->variant);
-	return arena_printf(g->a, "%s %s%s%s%s", b->package, b->version, b->cuda ? " (CUDA " : "", b->cuda ? b->cuda : "",
-			    b->cuda ? ")" : "");
+	return arena_printf(g->a, "%s %s%s%s%s", b->package, b->version, b->cuda ? " (CUDA " : "",
+			    b->cuda ? b->cuda : "", b->cuda ? ")" : "");
 }
 
 static const char *reasons(struct page *g, const struct plan_reason *r, size_t n, bool folded)
@@ -139,17 +139,21 @@ static void put_alternatives(struct page *g)
 		return;
 	heading(g, _("Alternatives"));
 	if (p->upgrade)
-		item(g, arena_printf(g->a, _("%s+%s: with driver %s or newer"), p->upgrade->version, p->upgrade->variant,
+		item(g, arena_printf(g->a, _("%s+%s: with driver %s or newer"), p->upgrade->version,
+				     p->upgrade->variant,
 				     p->upgrade_driver ? p->upgrade_driver : "?"));
 	for (i = 0; i < p->n_alternatives && (g->v->all || shown < ALTERNATIVES_SHOWN); i++) {
 		const struct plan_build *b = &p->alternatives[i];
 
-		item(g, arena_printf(g->a, "%s: %s", build_name(g, b), b->why ? b->why : reasons(g, b->reasons, b->n_reasons, false)));
+		item(g,
+		     arena_printf(g->a, "%s: %s", build_name(g, b),
+				  b->why ? b->why : reasons(g, b->reasons, b->n_reasons, false)));
 		/* What is not recommended is news; what is merely older is not. */
 		shown += b->why != NULL;
 	}
 	if (i < p->n_alternatives)
-		item(g, arena_printf(g->a, _("... and %zu more that fit (--all shows them)"), p->n_alternatives - i));
+		item(g, arena_printf(g->a, _("... and %zu more that fit (--all shows them)"),
+				     p->n_alternatives - i));
 }
 
 static void put_row(struct page *g, const char *what, const char *text)
@@ -176,7 +180,8 @@ static void put_refused(struct page *g)
 		return;
 	heading(g, _("Refused"));
 	for (i = 0; g->v->all && i < p->n_refused; i++)
-		put_row(g, build_name(g, &p->refused[i]), reasons(g, p->refused[i].reasons, p->refused[i].n_reasons, false));
+		put_row(g, build_name(g, &p->refused[i]),
+			reasons(g, p->refused[i].reasons, p->refused[i].n_reasons, false));
 	if (g->v->all)
 		return;
 	f = plan_fold(g->a, p, &n);
@@ -226,16 +231,19 @@ static void put_unfit(struct page *g)
 	if (p->n_serves)
 		heading(g, _("GPU by GPU"));
 	for (i = 0; i < p->n_serves; i++)
-		item(g, p->serves[i].torch ? arena_printf(g->a, "%s: torch %s+%s", p->serves[i].gpu->name,
-							  p->serves[i].torch->version, p->serves[i].torch->variant)
-					   : arena_printf(g->a, _("%s: nothing"), p->serves[i].gpu->name));
+		item(g, p->serves[i].torch
+				? arena_printf(g->a, "%s: torch %s+%s", p->serves[i].gpu->name,
+					       p->serves[i].torch->version,
+					       p->serves[i].torch->variant)
+				: arena_printf(g->a, _("%s: nothing"), p->serves[i].gpu->name));
 	if (p->n_remedies)
 		heading(g, _("What would make it fit, the cheapest first"));
 	for (i = 0; i < p->n_remedies; i++) {
 		item(g, p->remedies[i].text);
 		for (k = 0; k < p->remedies[i].n_commands; k++) {
 			strbuf_add(g->out, "      ");
-			wrap_command(g->out, clean(g->a, p->remedies[i].commands[k]), 6, 10, g->width);
+			wrap_command(g->out, clean(g->a, p->remedies[i].commands[k]), 6, 10,
+				     g->width);
 		}
 	}
 }

@@ -16,6 +16,7 @@ struct plan_view {
 	bool upgrade_asked; /* --driver-upgrade */
 };
 
-void plan_text(struct arena *a, const struct plan *p, const struct plan_view *v, struct strbuf *out);
+void plan_text(struct arena *a, const struct plan *p, const struct plan_view *v,
+	       struct strbuf *out);
 
 #endif

@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena *a = arena_new(NULL);
-	struct view v = { .p = (const char *)data, .n = size }, x = view_cut(v, '\n', &v), y = view_cut(v, '\n', &v);
+	struct view v = { .p = (const char *)data, .n = size }, x = view_cut(v, '\n', &v),
+		    y = view_cut(v, '\n', &v);
 	struct pep440 p, q;
 	struct pep440_spec s;
 	const char *what = NULL;
@@ -33,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (not.op != PEP440_EQ)
 				continue;
 			not.op = PEP440_NE;
-			if (pep440_clause_holds(&not, &p, x) == pep440_clause_holds(&s.clauses[i], &p, x))
+			if (pep440_clause_holds(&not, &p, x) ==
+			    pep440_clause_holds(&s.clauses[i], &p, x))
 				abort();
 		}
 		pep440_spec_holds(&s, &p, x);

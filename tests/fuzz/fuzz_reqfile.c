@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text as a requirements file. Its includes name files of a folder that is not there, so nothing is read. */
+/* Any text as a requirements file. Its includes name files of a folder that is not there, so
+ * nothing is read. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t i;
 
 	/* An absolute include could name a device or standard input. */
-	if (view_find(text, "-r") >= 0 && (view_find(text, "/") >= 0 || view_find(text, "-r -") >= 0)) {
+	if (view_find(text, "-r") >= 0 &&
+	    (view_find(text, "/") >= 0 || view_find(text, "-r -") >= 0)) {
 		arena_free(a);
 		return 0;
 	}

@@ -69,7 +69,8 @@ static void order_of_the_published_rules(void **state)
 static void specifiers_of_the_published_rules(void **state)
 {
 	struct arena *a = arena_new(NULL);
-	struct view text = read_data(a, "tests/data/pep440-specifiers.data"), line, rest, spec, version;
+	struct view text = read_data(a, "tests/data/pep440-specifiers.data"), line, rest, spec,
+		    version;
 	size_t rows = 0, at;
 
 	(void)state;
@@ -104,9 +105,33 @@ static void specifiers_of_the_published_rules(void **state)
 static void what_is_no_version_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", " ", "v", "a", "1.", ".1", "1..2", "1!", "!1", "1!2!3", "1.0x", "1.0-", "1.0+", "1.0+a+b", "1.0+.a",
-		"1.0+a.", "1 .0", "1.0 a", "1.0a1b1", "1.0.post1.post2", "1.0.dev1.dev2", "1.0.dev1a1", "french toast",
-		"1.0+\xc3\xa9", "1.18446744073709551616", "latest", "2.6.*",
+		"",
+		" ",
+		"v",
+		"a",
+		"1.",
+		".1",
+		"1..2",
+		"1!",
+		"!1",
+		"1!2!3",
+		"1.0x",
+		"1.0-",
+		"1.0+",
+		"1.0+a+b",
+		"1.0+.a",
+		"1.0+a.",
+		"1 .0",
+		"1.0 a",
+		"1.0a1b1",
+		"1.0.post1.post2",
+		"1.0.dev1.dev2",
+		"1.0.dev1a1",
+		"french toast",
+		"1.0+\xc3\xa9",
+		"1.18446744073709551616",
+		"latest",
+		"2.6.*",
 	};
 	struct pep440 v;
 	size_t i;

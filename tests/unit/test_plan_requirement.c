@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requirements, markers and requirements files: what is read, and where a fault is said to stand. */
+/* Requirements, markers and requirements files: what is read, and where a fault is said to stand.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,8 @@ static void requirements_are_read(void **state)
 			fail_msg("%s: %s", rows[i].text, what);
 		assert_string_equal(r.name, rows[i].name);
 		assert_int_equal(r.spec.n, rows[i].clauses);
-		assert_true(rows[i].extras ? r.extras && strcmp(r.extras, rows[i].extras) == 0 : !r.extras);
+		assert_true(rows[i].extras ? r.extras && strcmp(r.extras, rows[i].extras) == 0
+					   : !r.extras);
 		assert_true(view_is(r.marker, rows[i].marker ? rows[i].marker : ""));
 	}
 	arena_free(a);
@@ -111,9 +113,11 @@ static void markers_hold_for_a_target(void **state)
 		{ .text = "python_full_version == '3.10.*'", .holds = true },
 		{ .text = "python_version in '3.9 3.10'", .holds = true },
 		{ .text = "python_version not in '3.9 3.10'" },
-		{ .text = "sys_platform == 'linux' and platform_machine == 'x86_64'", .holds = true },
+		{ .text = "sys_platform == 'linux' and platform_machine == 'x86_64'",
+		  .holds = true },
 		{ .text = "sys_platform == 'win32' or os_name == 'posix'", .holds = true },
-		{ .text = "os_name == 'posix' or os_name == 'nt' and os_name == 'java'", .holds = true },
+		{ .text = "os_name == 'posix' or os_name == 'nt' and os_name == 'java'",
+		  .holds = true },
 		{ .text = "(os_name == 'posix' or os_name == 'nt') and os_name == 'java'" },
 		{ .text = "extra == 'test'" },
 		{ .text = "platform_system != \"Darwin\"", .holds = true },
@@ -184,7 +188,8 @@ static void faults_in_a_file_have_line_and_column(void **state)
 		struct requirement_list list = { .n = 0 };
 		struct err err = { .code = ERR_OK };
 
-		assert_int_not_equal(reqfile_parse(a, view_of(rows[i].text), "r.txt", &list, &err), 0);
+		assert_int_not_equal(reqfile_parse(a, view_of(rows[i].text), "r.txt", &list, &err),
+				     0);
 		if (strncmp(err.msg, rows[i].where, strlen(rows[i].where)) != 0)
 			fail_msg("%s is not at %s", err.msg, rows[i].where);
 		assert_int_equal(err_exit_code(err.code), 2);
@@ -206,7 +211,8 @@ static void includes_are_followed_and_loops_are_not(void **state)
 	struct arena *a = arena_new(NULL);
 	struct requirement_list list = { .n = 0 };
 	struct err err = { .code = ERR_OK };
-	static const char *const names[] = { "a.txt", "b.txt", "c.txt", "loop.txt", "back.txt", "abs.txt" };
+	static const char *const names[] = { "a.txt",	 "b.txt",    "c.txt",
+					     "loop.txt", "back.txt", "abs.txt" };
 	size_t i;
 
 	(void)state;
