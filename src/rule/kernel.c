@@ -35,6 +35,22 @@ static bool predates(struct judge *j, const struct gpu_row *row, const char *dri
 	return look_branch(driver) < look_branch(row->first_driver);
 }
 
+/* The remedy names one branch for every GPU here, or says that there is none. */
+static void install_for_all(struct judge *j, struct finding *f, const char *least)
+{
+	const char *branch = remedy_branch_for_gpus(j, least);
+
+	if (branch)
+		remedy_driver(j, f, branch, remedy_driver_kind(j));
+	else
+		finding_remedy(
+			j, f, "%s",
+			_("No driver drives all of these GPUs together: take one of them out of "
+			  "this machine, "
+			  "or give it to a virtual machine of its own."))
+			->risk = RISK_SAFE;
+}
+
 static void needs_newer(struct judge *j, size_t i, const struct gpu_row *row,
 			const struct fact *driver)
 {
@@ -54,14 +70,8 @@ static void needs_newer(struct judge *j, size_t i, const struct gpu_row *row,
 	finding_fact(j, f, "gpu.pci_id", fact_known(&g->pci_id) ? &g->pci_id : &g->name, NULL);
 	if (inferred)
 		finding_inferred(f);
-	/* The branch that brought the chip may be long gone; the present long-term branch still
-	 * drives it. */
-	remedy_driver(j, f,
-		      look_branch(least) < 580 &&
-				      (!row->last_driver || look_branch(row->last_driver) >= 580)
-			      ? "580"
-			      : arena_printf(j->a, "%u", look_branch(least)),
-		      remedy_driver_kind(j));
+	/* The branch that brought the chip may be long gone; a maintained one still drives it. */
+	install_for_all(j, f, least);
 }
 
 static void run_gpu_needs_newer_driver(struct judge *j)
@@ -134,7 +144,7 @@ static void run_gpu_dropped_by_driver(struct judge *j)
 			     NULL);
 		if (row->doubtful)
 			finding_inferred(f);
-		remedy_driver(j, f, row->last_driver, DRIVER_PROPRIETARY);
+		install_for_all(j, f, NULL);
 	}
 }
 

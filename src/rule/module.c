@@ -37,23 +37,6 @@ static void gpu_without_module(struct judge *j, struct finding *f)
 	finding_fact(j, f, "driver.module_loaded", &j->s->driver.module_loaded, "yes");
 }
 
-/* The oldest branch worth installing for the GPUs here: what the last branch of the oldest one
- * allows. */
-static const char *branch_for_gpus(struct judge *j)
-{
-	const char *last = NULL;
-	size_t i;
-
-	for (i = 0; i < j->s->n_gpus; i++) {
-		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
-
-		if (row && row->last_driver &&
-		    (!last || look_branch(row->last_driver) < look_branch(last)))
-			last = row->last_driver;
-	}
-	return last ? last : "580";
-}
-
 static void run_driver_not_installed(struct judge *j)
 {
 	const struct snapshot *s = j->s;
@@ -69,7 +52,7 @@ static void run_driver_not_installed(struct judge *j)
 		  "libraries."));
 	gpu_without_module(j, f);
 	finding_fact(j, f, "driver.libcuda.path", &s->driver.libcuda.path, "libcuda.so.1");
-	remedy_driver(j, f, branch_for_gpus(j), remedy_driver_kind(j));
+	remedy_driver(j, f, remedy_branch_for_gpus(j, NULL), remedy_driver_kind(j));
 }
 
 /* -------- built for this kernel? */

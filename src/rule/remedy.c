@@ -77,6 +77,28 @@ const char *remedy_branch(struct judge *j, const char *cuda)
 	return least && look_branch(least) <= look_branch(last) ? last : NULL;
 }
 
+const char *remedy_branch_for_gpus(struct judge *j, const char *least)
+{
+	/* Every maintained branch knows CUDA 12; the oldest of them drives the most. */
+	const char *branch = compat_recommended_branch(j->c, "12.0"), *first = least;
+	size_t i;
+
+	if (least && look_branch(branch) < look_branch(least))
+		branch = arena_printf(j->a, "%u", look_branch(least));
+	for (i = 0; i < j->s->n_gpus; i++) {
+		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
+
+		if (!row)
+			continue;
+		if (row->last_driver &&
+		    (!branch || look_branch(row->last_driver) < look_branch(branch)))
+			branch = row->last_driver;
+		if (row->first_driver && look_branch(row->first_driver) > look_branch(first))
+			first = row->first_driver;
+	}
+	return branch && look_branch(branch) >= look_branch(first) ? branch : NULL;
+}
+
 /* -------- how to install it */
 
 enum family {

@@ -25,6 +25,12 @@ void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum 
 enum driver_kind remedy_driver_kind(struct judge *j);
 /* Branch for a CUDA version that still drives all GPUs; NULL when there is none. */
 const char *remedy_branch(struct judge *j, const char *cuda);
+/*
+ * A maintained branch that is at least `least` (NULL: any) and still drives all GPUs here; the
+ * oldest GPU's last branch when that is lower. NULL when no branch drives them all, or the matrix
+ * does not say.
+ */
+const char *remedy_branch_for_gpus(struct judge *j, const char *least);
 /* Reload the modules, or reboot. */
 void remedy_reload(struct judge *j, struct finding *f);
 

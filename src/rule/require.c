@@ -188,6 +188,7 @@ static void require_driver(struct judge *j, const struct requirement *q)
 {
 	const struct fact *v =
 		strcmp(q->key, "driver") == 0 ? look_cuda_driver(j->s) : look_flavor(j->s);
+	const struct fact *driver = look_driver(j->s);
 	bool version = strcmp(q->key, "driver") == 0;
 	struct finding *f;
 
@@ -199,14 +200,16 @@ static void require_driver(struct judge *j, const struct requirement *q)
 		return;
 	f = unmet(j, q, version ? FINDING_DRIVER_TOO_OLD : FINDING_OPEN_MODULE_REQUIRED, q->text,
 		  v);
-	remedy_driver(j, f,
-		      arena_printf(j->a, "%u",
-				   look_branch(version		   ? q->value
-					       : look_driver(j->s) ? look_driver(j->s)->value
-								   : "580")),
-		      version			      ? remedy_driver_kind(j)
-		      : strcmp(q->value, "open") == 0 ? DRIVER_OPEN
-						      : DRIVER_PROPRIETARY);
+	if (version && (*q->op == '<' || *q->op == '!'))
+		finding_remedy(j, f, _("Install a driver that fulfils %s."), q->text)->needs_root =
+			true;
+	else if (version)
+		remedy_driver(j, f, arena_printf(j->a, "%u", look_branch(q->value)),
+			      remedy_driver_kind(j));
+	else
+		remedy_driver(j, f,
+			      driver ? arena_printf(j->a, "%u", look_branch(driver->value)) : NULL,
+			      strcmp(q->value, "open") == 0 ? DRIVER_OPEN : DRIVER_PROPRIETARY);
 }
 
 static void require_toolkit(struct judge *j, const struct requirement *q)
