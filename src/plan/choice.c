@@ -116,7 +116,8 @@ static void say_python(const struct solver *s, struct plan_choice *c)
 static void say_torch(const struct solver *s, struct plan_choice *c, const struct judged *v)
 {
 	const struct torch_row *r = c->torch;
-	const char *limited = s->w->n_limits ? _(" that the requirements allow") : "";
+	const char *limited =
+		s->w->n_limits || c->n_packages ? _(" that the requirements allow") : "";
 	const char *least = v->build->min_driver[s->t->windows];
 
 	if (!r->cuda)

@@ -240,10 +240,8 @@ static void judge_pythons(const struct solver *s, struct judged *v)
 		if (!python_serves(v->build, &s->t->pythons[i]))
 			continue;
 		served = true;
-		if (v->bad & s->applies[i])
-			continue;
 		lacks = lacking(s, v->build, i);
-		if (lacks < 0)
+		if (lacks < 0 && !(v->bad & s->applies[i]))
 			v->python = (int)i;
 	}
 	if (v->python >= 0)

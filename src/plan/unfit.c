@@ -9,7 +9,7 @@
 #include "rule/remedy.h"
 
 /* What is let go to see whether a build fits then. */
-enum { LET_PYTHON = 1, LET_DRIVER = 2, LET_LIMITS = 4 };
+enum { LET_PYTHON = 1, LET_DRIVER = 2, LET_LIMITS = 4, LET_PACKAGES = 8 };
 
 struct loosened {
 	struct plan_target t;
@@ -86,6 +86,22 @@ static void loosen_limits(struct loosened *l)
 		l->w.v[i].limits = 0;
 }
 
+/* Torch alone, without what is built on it. */
+static bool loosen_packages(struct loosened *l)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; l->w.torch && i < l->w.n; i++) {
+		if (l->w.v[i].product->family == FAMILY_TORCH ||
+		    l->w.v[i].product->family == FAMILY_PAIR)
+			continue;
+		any = any || l->w.v[i].n_asked;
+		l->w.v[i].n_asked = 0;
+	}
+	return any;
+}
+
 static void resolve(const struct solver *s, struct loosened *l)
 {
 	solver_init(&l->s, s->a, s->m, &l->t, &l->w);
@@ -111,6 +127,8 @@ static struct loosened *loosen(const struct solver *s, unsigned what)
 	if ((what & LET_LIMITS) && !s->w->n_limits)
 		return NULL;
 	if ((what & LET_DRIVER) && !loosen_driver(s, l))
+		return NULL;
+	if ((what & LET_PACKAGES) && !loosen_packages(l))
 		return NULL;
 	if (what & LET_PYTHON)
 		loosen_python(s, l);
@@ -217,10 +235,40 @@ static const char *clashing_limits(const struct solver *s, const struct plan *p)
 	return b.n ? b.s : _("the limits on versions");
 }
 
-static void say_limits(const struct solver *s, struct plan *p, struct loosened *l)
+/* One limit of the clash after the other: the first that is enough to let go. */
+static struct loosened *without_one(const struct solver *s, const struct plan *p,
+				    const char **ret_text)
+{
+	size_t i, k;
+
+	for (i = 0; i < p->n_clash; i++) {
+		struct loosened *l = arena_alloc(s->a, sizeof(*l));
+		bool found = false;
+
+		l->t = *s->t;
+		l->w = *s->w;
+		l->w.n_limits = 0;
+		for (k = 0; k < s->w->n_limits; k++) {
+			if (!found && strcmp(s->w->limits[k].text, p->clash[i].what) == 0)
+				found = true;
+			else
+				l->w.limits[l->w.n_limits++] = s->w->limits[k];
+		}
+		if (!found)
+			continue;
+		resolve(s, l);
+		*ret_text = p->clash[i].what;
+		if (l->python >= 0)
+			return l;
+	}
+	return NULL;
+}
+
+static void say_limits(const struct solver *s, struct plan *p, struct loosened *l,
+		       const char *which)
 {
 	struct remedy *r = remedy(
-		s, p, arena_printf(s->a, _("Without %s: %s."), clashing_limits(s, p), fitting(l)));
+		s, p, arena_printf(s->a, _("Without %s: %s."), which, fitting(l)));
 
 	install_commands(l, r, false);
 }
@@ -252,6 +300,7 @@ static void say_both(const struct solver *s, struct plan *p, struct loosened *l,
 
 static void remedies_fill(const struct solver *s, struct plan *p)
 {
+	const char *which = "";
 	static const unsigned pairs[] = { LET_PYTHON | LET_LIMITS, LET_PYTHON | LET_DRIVER,
 					  LET_DRIVER | LET_LIMITS,
 					  LET_PYTHON | LET_DRIVER | LET_LIMITS };
@@ -264,9 +313,14 @@ static void remedies_fill(const struct solver *s, struct plan *p)
 	l = loosen(s, LET_DRIVER);
 	if (l)
 		say_driver(s, p, l);
-	l = loosen(s, LET_LIMITS);
+	l = without_one(s, p, &which);
+	if (!l && (l = loosen(s, LET_LIMITS)))
+		which = clashing_limits(s, p);
 	if (l)
-		say_limits(s, p, l);
+		say_limits(s, p, l, which);
+	l = loosen(s, LET_PACKAGES);
+	if (l)
+		say_limits(s, p, l, _("what is built on torch"));
 	for (i = 0; !p->n_remedies && i < ARRAY_LEN(pairs); i++) {
 		l = loosen(s, pairs[i]);
 		if (l)
