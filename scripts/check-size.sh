@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A source file has at most 600 lines (a test 900, being a list of cases), a function at most 60 (from
-# its opening to its closing brace in column 1); what is larger needs a line with a reason in
+# A source file has at most 600 lines (a test 900, being a list of cases), a function at most 60,
+# from its opening to its closing brace in column 1; what is larger needs a line with a reason in
 # scripts/size-allow.
 . "$(dirname "$0")/tap.sh"
 

@@ -36,8 +36,8 @@ scratch=$(mktemp -d)
 logs=$scratch/logs
 mkdir -p "$logs"
 
-# The logs of the last run that ended stay; another run at the same time is not disturbed. Test trees
-# may hold folders without rights.
+# The logs of the last run that ended stay; another run at the same time is not disturbed. Test
+# trees may hold folders without rights.
 finish() {
 	mkdir -p build && rm -rf build/test-logs && cp -r "$logs" build/test-logs
 	chmod -R u+rwX "$scratch" 2>/dev/null
@@ -335,7 +335,7 @@ add_scripts() {
 	for file in scripts/lint-*.sh scripts/check-*.sh; do
 		[ -e "$file" ] || continue
 		name=scripts/$(basename "$file" .sh)
-		add "${name/#scripts\/lint-/lint/}" release 900 bash "$file"
+		add "${name/#scripts\/lint-/lint/}" release 2400 bash "$file"
 	done
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arena: chunks that double up to 1 MiB, freed together. Out of memory ends the run here and nowhere else. */
+/*
+ * The arena: chunks that double up to 1 MiB, freed together. Out of memory ends the run here and
+ * nowhere else.
+ */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -182,7 +185,10 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return p;
 }
 
-/* Capacity is the next power of two, so it need not be stored: growth happens when n is a power of two. */
+/*
+ * Capacity is the next power of two, so it need not be stored: growth happens when n is a power of
+ * two.
+ */
 void *arena_append(struct arena *a, void *arr_ptr, size_t *n, size_t elem_size)
 {
 	void *arr;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One region of memory a run: snapshot, tables, findings and plans live on it until the run ends. */
+/*
+ * One region of memory a run: snapshot, tables, findings and plans live on it until the run ends.
+ */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -16,20 +18,27 @@ typedef void arena_oom_fn(void);
 struct arena *arena_new(arena_oom_fn *oom) ATTR_NONNULL;
 void arena_free(struct arena *a); /* accepts NULL; frees all that was allocated */
 
-/* Calls fn(p) when the arena is freed, newest first: for what a library allocates and only it can free. */
+/*
+ * Calls fn(p) when the arena is freed, newest first: for what a library allocates and only it can
+ * free.
+ */
 void arena_defer(struct arena *a, void (*fn)(void *), void *p);
 
 /* Zeroed memory, aligned for any type; never NULL. */
 void *arena_alloc(struct arena *a, size_t size) ATTR_NONNULL;
 void *arena_calloc(struct arena *a, size_t n, size_t size) ATTR_NONNULL;
-/* A larger copy of p (old bytes kept, the rest zeroed); grows in place when p is the newest block. */
+/*
+ * A larger copy of p (old bytes kept, the rest zeroed); grows in place when p is the newest block.
+ */
 void *arena_grow(struct arena *a, void *p, size_t old_size, size_t new_size) ATTR_NONNULL;
 char *arena_strdup(struct arena *a, const char *s) ATTR_NONNULL;
 char *arena_strndup(struct arena *a, const char *s, size_t n) ATTR_NONNULL;
 char *arena_printf(struct arena *a, const char *fmt, ...) ATTR_PRINTF(2, 3) ATTR_NONNULL;
 char *arena_vprintf(struct arena *a, const char *fmt, va_list ap) ATTR_PRINTF(2, 0) ATTR_NONNULL;
 
-/* Appends a zeroed element to the array `*arr` (element type T) whose length is `*n`; returns it. */
+/*
+ * Appends a zeroed element to the array `*arr` (element type T) whose length is `*n`; returns it.
+ */
 void *arena_append(struct arena *a, void *arr_ptr, size_t *n, size_t elem_size) ATTR_NONNULL;
 #define ARENA_APPEND(a, arr, n) \
 	((__typeof__(arr))arena_append((a), &(arr), &(n), sizeof(*(arr))))

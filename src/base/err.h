@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors: what cuvet could not do. What cuvet found about a machine is a finding, never an error. */
+/*
+ * Errors: what cuvet could not do. What cuvet found about a machine is a finding, never an error.
+ */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -14,8 +16,8 @@ enum err_code {
 };
 
 /*
- * An error travels up by value in the caller's storage. `msg` is one line without a newline that names
- * what, where and what to do. Every function that takes a `struct err *` accepts NULL.
+ * An error travels up by value in the caller's storage. `msg` is one line without a newline that
+ * names what, where and what to do. Every function that takes a `struct err *` accepts NULL.
  */
 struct err {
 	enum err_code code;

@@ -33,8 +33,8 @@ int file_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct
 			break;
 		n += (size_t)r;
 		if (n > limit)
-			return err_set(err, ERR_TOOBIG, _("%s: larger than the limit of %zu MiB"), name,
-				       limit >> 20);
+			return err_set(err, ERR_TOOBIG, _("%s: larger than the limit of %zu MiB"),
+				       name, limit >> 20);
 	}
 	*ret = (struct view){ .p = buf, .n = n };
 	return 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that the user names: capped reads and whole writes. Not for files of an audited system (sys/sysroot). */
+/*
+ * Files that the user names: capped reads and whole writes. Not for files of an audited system
+ * (sys/sysroot).
+ */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -8,8 +11,12 @@
 
 struct arena;
 
-/* Whole file, at most `limit` bytes (more is ERR_TOOBIG); only regular files and, for "-", standard input. */
-int file_read(struct arena *a, const char *path, size_t limit, struct view *ret, struct err *err) ATTR_MUST;
+/*
+ * Whole file, at most `limit` bytes (more is ERR_TOOBIG); only regular files and, for "-", standard
+ * input.
+ */
+int file_read(struct arena *a, const char *path, size_t limit, struct view *ret,
+	      struct err *err) ATTR_MUST;
 /* Reads an open descriptor to its end, at most `limit` bytes; `name` for messages. */
 int file_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct view *ret,
 		 struct err *err) ATTR_MUST;

@@ -107,8 +107,8 @@ int json_parse(struct arena *a, struct view text, const char *name, const struct
 		return r;
 	dup = duplicate_key(a, item(doc));
 	if (dup)
-		return err_set(err, ERR_PARSE, _("%s: the key \"%.64s\" stands twice in one object"), name,
-			       dup);
+		return err_set(err, ERR_PARSE,
+			       _("%s: the key \"%.64s\" stands twice in one object"), name, dup);
 	*ret = doc;
 	return 0;
 }

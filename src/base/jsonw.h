@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing JSON into a strbuf: commas and nesting are kept by the writer, all escaping is in one function. */
+/*
+ * Writing JSON into a strbuf: commas and nesting are kept by the writer, all escaping is in one
+ * function.
+ */
 #ifndef BASE_JSONW_H
 #define BASE_JSONW_H
 
@@ -25,8 +28,9 @@ void jsonw_end_object(struct jsonw *w);
 void jsonw_end_array(struct jsonw *w);
 void jsonw_key(struct jsonw *w, const char *key);
 /*
- * A string; NULL writes null. C0, DEL, C1 and the format characters are \u-escaped, so that no control
- * character reaches a terminal through JSON; bytes that are not UTF-8 become U+FFFD (faults: X7, X8).
+ * A string; NULL writes null. C0, DEL, C1 and the format characters are \u-escaped, so that no
+ * control character reaches a terminal through JSON; bytes that are not UTF-8 become U+FFFD
+ * (faults: X7, X8).
  */
 void jsonw_str(struct jsonw *w, const char *s);
 void jsonw_view(struct jsonw *w, struct view v);

@@ -3,7 +3,10 @@
 #ifndef BASE_SUGGEST_H
 #define BASE_SUGGEST_H
 
-/* The name nearest to `word` by edit distance (transpositions count one) when it is near enough; else NULL. */
+/*
+ * The name nearest to `word` by edit distance (transpositions count one) when it is near enough;
+ * else NULL.
+ */
 const char *suggest(const char *word, const char *const *names);
 
 #endif

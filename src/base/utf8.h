@@ -13,7 +13,8 @@ int32_t utf8_next(struct view v, size_t *i);
 bool utf8_valid(struct view v, size_t *ret_bad_offset); /* ret may be NULL */
 /* Controls C0 (tab and newline too), DEL, C1, and the bidi and zero-width format characters. */
 bool utf8_is_control(int32_t cp);
-bool utf8_is_format(int32_t cp); /* bidi overrides/isolates/marks, zero-width, BOM, line separators */
+bool utf8_is_format(
+	int32_t cp); /* bidi overrides/isolates/marks, zero-width, BOM, line separators */
 /* Columns on a terminal: 0 for combining, 2 for East Asian wide, else 1. */
 int utf8_width(int32_t cp);
 size_t utf8_columns(const char *s);

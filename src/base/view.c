@@ -42,7 +42,8 @@ bool view_ends(struct view v, const char *s)
 
 static bool is_blank(char c)
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0' || c == '\v' || c == '\f';
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0' || c == '\v' ||
+	       c == '\f';
 }
 
 struct view view_trim(struct view v)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pointer-and-length strings for parsing without copies. A view owns nothing and need not end in NUL. */
+/*
+ * Pointer-and-length strings for parsing without copies. A view owns nothing and need not end in
+ * NUL.
+ */
 #ifndef BASE_VIEW_H
 #define BASE_VIEW_H
 
@@ -22,7 +25,10 @@ bool view_starts(struct view v, const char *s);
 bool view_ends(struct view v, const char *s);
 struct view view_trim(struct view v); /* spaces, tabs, CR, LF, NUL at both ends */
 struct view view_skip(struct view v, size_t n);
-/* Cuts at the first `sep`: *rest is what follows (empty when there was none); returns what stood before. */
+/*
+ * Cuts at the first `sep`: *rest is what follows (empty when there was none); returns what stood
+ * before.
+ */
 struct view view_cut(struct view v, char sep, struct view *rest);
 /* Next line (without LF and CR) out of *text; false at the end. */
 bool view_line(struct view *text, struct view *ret_line);
@@ -33,7 +39,10 @@ ptrdiff_t view_find(struct view v, const char *needle);
 ptrdiff_t view_chr(struct view v, char c);
 char *view_dup(struct arena *a, struct view v); /* NUL-terminated copy; stops at an embedded NUL */
 
-/* Strict numbers: the whole view, no sign (unless signed), no blanks, no overflow. base 10 or 16 ("0x" allowed). */
+/*
+ * Strict numbers: the whole view, no sign (unless signed), no blanks, no overflow. base 10 or 16
+ * ("0x" allowed).
+ */
 bool view_u64(struct view v, int base, uint64_t *ret);
 bool view_i64(struct view v, int64_t *ret);
 

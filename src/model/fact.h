@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fact: one thing that a source was asked, in one of five states, and where the answer came from. */
+/*
+ * A fact: one thing that a source was asked, in one of five states, and where the answer came from.
+ */
 #ifndef MODEL_FACT_H
 #define MODEL_FACT_H
 
@@ -19,11 +21,15 @@ enum fact_state {
 	FACT_KNOWN,
 };
 
-/* Versions, numbers and flags are text too ("yes", "no"): one form to save, load, compare and print. */
+/*
+ * Versions, numbers and flags are text too ("yes", "no"): one form to save, load, compare and
+ * print.
+ */
 struct fact {
 	enum fact_state state;
 	const char *value;  /* only when KNOWN; never NULL then */
-	const char *source; /* "/sys/module/nvidia/version", "nvmlInit_v2", "pasted line 14", "assumed" */
+	const char *source; /* "/sys/module/nvidia/version", "nvmlInit_v2", "pasted line 14",
+			       "assumed" */
 	const char *why;    /* for DENIED, BROKEN and, where useful, ABSENT and NOT_ASKED */
 };
 
@@ -57,7 +63,8 @@ const char *fact_value(const struct fact *f, const char *dflt); /* dflt unless K
 bool fact_to_int(const struct fact *f, int64_t *ret);
 bool fact_list_has(const struct fact_list *f, const char *value);
 
-const char *fact_state_name(enum fact_state s); /* "not-asked", "absent", "denied", "broken", "known" */
+const char *
+fact_state_name(enum fact_state s); /* "not-asked", "absent", "denied", "broken", "known" */
 bool fact_state_from_name(const char *name, enum fact_state *ret);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The snapshot: all that sources found out about a machine, as facts. Probes, parsers and loaders fill it,
- * rules read it, renderers print it. Each struct is written once, as a list of fields: from the list come
- * the struct, the JSON form and the flat report (model/snapshot_json.c). A new fact is a new row.
+ * The snapshot: all that sources found out about a machine, as facts. Probes, parsers and loaders
+ * fill it, rules read it, renderers print it. Each struct is written once, as a list of fields:
+ * from the list come the struct, the JSON form and the flat report (model/snapshot_json.c). A new
+ * fact is a new row.
  *
  * Rows: F(name, label) one fact; L(name, label) a list; O(name, TYPE, label) an object;
  * A(name, TYPE, label) an array of objects (pointer `name`, length `n_name`).
@@ -44,11 +45,23 @@
 	L(gids, N_("groups"))                                     \
 	F(shm_bytes, N_("size of /dev/shm"))                      \
 	F(cmdline, N_("kernel command line"))                     \
-	F(gcc, N_("host compiler"))
+	F(gcc, N_("host compiler"))                               \
+	F(pci_devices, N_("PCI devices of any kind"))             \
+	F(hypervisor, N_("virtual machine"))                      \
+	F(suspends, N_("times suspended since boot"))             \
+	F(iommu, N_("IOMMU")) /* off, DMA, DMA-FQ, identity */    \
+	F(acs, N_("PCIe access control above GPUs")) /* redirects, off */ \
+	F(selinux, N_("SELinux")) /* enforcing, permissive */     \
+	F(prime, N_("graphics mode")) /* on, off, on-demand */    \
+	F(gpu_removed_by, N_("rule that takes the GPU off the bus")) \
+	F(memlock, N_("limit of locked memory"))
 
 #define CONTAINER_FIELDS(F, L, O, A)                              \
 	F(kind, N_("container")) /* none, docker, podman, kubernetes, lxc, singularity, image */ \
-	F(marker, N_("container marker"))
+	F(marker, N_("container marker"))                         \
+	F(rootless, N_("user namespace"))                         \
+	L(mounted, N_("driver files mounted"))                    \
+	L(deleted, N_("driver files mounted and deleted since"))
 
 #define GPU_FIELDS(F, L, O, A)                                    \
 	F(address, N_("PCI address"))                             \
@@ -71,7 +84,19 @@
 	F(mig_mode, N_("MIG mode"))                               \
 	L(mig_devices, N_("MIG devices"))                         \
 	F(compute_mode, N_("compute mode"))                       \
-	F(ambiguous, N_("what the name could also be"))
+	F(ambiguous, N_("what the name could also be"))           \
+	F(link_speed, N_("PCIe speed"))                           \
+	F(link_speed_max, N_("PCIe speed that is possible"))      \
+	F(link_width, N_("PCIe width"))                           \
+	F(link_width_max, N_("PCIe width that is possible"))      \
+	F(iommu_group, N_("IOMMU group"))                         \
+	F(ecc_errors, N_("uncorrected ECC errors since the driver loaded")) \
+	F(row_remap, N_("row remapping")) /* none, pending, failed */ \
+	F(retired_pending, N_("page retirement pending"))         \
+	F(fabric, N_("NVLink fabric")) /* none, not-started, in-progress, completed */ \
+	F(virtualization, N_("virtualization")) /* none, passthrough, vgpu, host-vgpu, host-vsga */ \
+	F(license, N_("vGPU licence")) /* licensed, unlicensed */ \
+	F(persistence, N_("persistence mode"))
 
 #define MODULE_FIELDS(F, L, O, A)                                 \
 	F(name, N_("module"))                                     \
@@ -79,7 +104,60 @@
 	F(loaded, N_("loaded"))                                   \
 	F(path, N_("file"))                                       \
 	F(kernel, N_("built for kernel"))                         \
-	F(flavor, N_("flavour")) /* open, proprietary */
+	F(flavor, N_("flavour")) /* open, proprietary */          \
+	F(signer, N_("signed by"))
+
+/* A line of modprobe's configuration, or of the kernel's, that keeps a module away. */
+#define BLOCK_FIELDS(F, L, O, A)                                  \
+	F(module, N_("module"))                                   \
+	F(how, N_("how")) /* blacklist, alias-off, install, module_blacklist */ \
+	F(line, N_("line"))
+
+#define DKMS_FIELDS(F, L, O, A)                                   \
+	F(name, N_("DKMS module"))                                \
+	F(version, N_("version"))                                 \
+	F(kernel, N_("kernel"))                                   \
+	F(state, N_("state")) /* added, built, failed */          \
+	F(error, N_("error in its log"))
+
+/* What the kernel or a service of the driver wrote; equal ones are counted. */
+#define EVENT_FIELDS(F, L, O, A)                                  \
+	F(id, N_("event"))                                        \
+	F(xid, N_("Xid"))                                         \
+	F(address, N_("PCI address"))                             \
+	F(text, N_("line"))                                       \
+	F(count, N_("times"))
+
+#define OSPACKAGE_FIELDS(F, L, O, A)                              \
+	F(name, N_("package"))                                    \
+	F(version, N_("version"))                                 \
+	F(status, N_("status")) /* installed, held, half-installed, unpacked, half-configured */
+
+#define CDI_FIELDS(F, L, O, A)                                    \
+	F(path, N_("CDI specification"))                          \
+	F(version, N_("driver version in it"))                    \
+	F(missing, N_("file that it names and that is gone"))
+
+/* What would start containers here. */
+#define RUNTIME_FIELDS(F, L, O, A)                                \
+	F(docker, N_("Docker daemon"))                            \
+	F(docker_via, N_("Docker from")) /* package, snap */      \
+	F(rootless, N_("rootless Docker"))                        \
+	F(podman, N_("Podman"))                                   \
+	F(config, N_("Docker configuration"))                     \
+	F(default_runtime, N_("default runtime"))                 \
+	F(nvidia_runtime, N_("nvidia runtime"))                   \
+	F(nvidia_file, N_("its program is there"))                \
+	F(toolkit, N_("container toolkit"))                       \
+	F(toolkit_version, N_("container toolkit version"))       \
+	F(library_version, N_("libnvidia-container version"))     \
+	F(no_cgroups, N_("no-cgroups"))                           \
+	F(mode, N_("mode of the container runtime"))              \
+	F(cgroup, N_("control groups")) /* v1, v2 */              \
+	F(kubelet, N_("Kubernetes node"))                         \
+	F(cri_config, N_("configuration of the CRI runtime"))     \
+	F(cri_nvidia, N_("CRI runtime knows nvidia"))             \
+	F(operator_driver, N_("driver container"))
 
 #define LIBRARY_FIELDS(F, L, O, A)                                \
 	F(name, N_("library"))                                    \
@@ -107,7 +185,15 @@
 	F(nvml_init, N_("nvmlInit"))                              \
 	F(nvml_driver, N_("driver version by NVML"))              \
 	F(nvml_devices, N_("devices counted by NVML"))            \
-	F(windows_driver, N_("Windows driver"))
+	F(windows_driver, N_("Windows driver"))                   \
+	F(open_unsupported, N_("NVreg_OpenRmEnableUnsupportedGpus")) \
+	F(preserve_memory, N_("NVreg_PreserveVideoMemoryAllocations")) \
+	F(hmm_disabled, N_("uvm_disable_hmm"))                    \
+	F(ib_umad_loaded, N_("ib_umad module loaded"))            \
+	F(conf_compute, N_("confidential computing"))             \
+	F(conf_ready, N_("confidential GPUs ready"))              \
+	A(blocks, BLOCK, N_("modules kept away"))                 \
+	A(dkms, DKMS, N_("DKMS"))
 
 #define NODE_FIELDS(F, L, O, A)                                   \
 	F(name, N_("device node")) /* below /dev: nvidia0, nvidia-caps/nvidia-cap1 */ \
@@ -187,7 +273,11 @@
 	A(toolkits, TOOLKIT, N_("toolkits"))                      \
 	A(pythons, PYTHON, N_("Python environments"))             \
 	A(require, REQUIRE, N_("required"))                       \
-	L(assumed, N_("assumed"))
+	L(assumed, N_("assumed"))                                 \
+	O(runtime, RUNTIME, N_("container runtime"))              \
+	A(cdi, CDI, N_("CDI specifications"))                     \
+	A(os_packages, OSPACKAGE, N_("driver packages"))          \
+	A(log, EVENT, N_("kernel log"))
 
 /* Struct tags by the TYPE word of O and A rows. */
 #define STRUCT_PARTS struct parts
@@ -205,6 +295,12 @@
 #define STRUCT_TORCH struct torch
 #define STRUCT_PYTHON struct python
 #define STRUCT_REQUIRE struct require
+#define STRUCT_BLOCK struct block
+#define STRUCT_DKMS struct dkms
+#define STRUCT_EVENT struct event
+#define STRUCT_OSPACKAGE struct ospackage
+#define STRUCT_CDI struct cdi
+#define STRUCT_RUNTIME struct runtime
 
 #define FIELD_F(name, label) struct fact name;
 #define FIELD_L(name, label) struct fact_list name;
@@ -219,6 +315,12 @@ struct container { CONTAINER_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct gpu { GPU_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct module { MODULE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct library { LIBRARY_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct block { BLOCK_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct dkms { DKMS_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct event { EVENT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct ospackage { OSPACKAGE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct cdi { CDI_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct runtime { RUNTIME_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct driver { DRIVER_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct node { NODE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct var { VAR_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
@@ -230,7 +332,10 @@ struct python { PYTHON_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct require { REQUIRE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct snapshot { SNAPSHOT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 
-/* Value of a variable of the audited environment, or NULL (unset, or the environment was not asked). */
+/*
+ * Value of a variable of the audited environment, or NULL (unset, or the environment was not
+ * asked).
+ */
 const char *snapshot_env(const struct snapshot *s, const char *name);
 /* The fact itself, for evidence; NULL when unset. */
 const struct fact *snapshot_env_fact(const struct snapshot *s, const char *name);

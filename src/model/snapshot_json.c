@@ -57,6 +57,8 @@ SCHEMA(MODULE, module);
 SCHEMA(LIBRARY, library);
 #undef THIS
 #define THIS driver
+SCHEMA(BLOCK, block);
+SCHEMA(DKMS, dkms);
 SCHEMA(DRIVER, driver);
 #undef THIS
 #define THIS node
@@ -84,6 +86,10 @@ SCHEMA(PYTHON, python);
 SCHEMA(REQUIRE, require);
 #undef THIS
 #define THIS snapshot
+SCHEMA(RUNTIME, runtime);
+SCHEMA(CDI, cdi);
+SCHEMA(OSPACKAGE, ospackage);
+SCHEMA(EVENT, event);
 SCHEMA(SNAPSHOT, snapshot);
 #undef THIS
 
@@ -373,7 +379,8 @@ struct walker {
 	void *ctx;
 };
 
-static void walk_object(struct walker *w, const struct schema *sc, const void *obj, const char *path)
+static void walk_object(struct walker *w, const struct schema *sc, const void *obj,
+			const char *path)
 {
 	const struct fact_list *list;
 	const struct field *f;
@@ -388,7 +395,9 @@ static void walk_object(struct walker *w, const struct schema *sc, const void *o
 			w->fn(w->ctx, sub, f->label, at(f, obj));
 		} else if (f->kind == FIELD_LIST) {
 			list = at(f, obj);
-			as_fact = (struct fact){ .state = list->state, .value = "", .source = list->source,
+			as_fact = (struct fact){ .state = list->state,
+						 .value = "",
+						 .source = list->source,
 						 .why = list->why };
 			for (i = 0; i < list->n; i++)
 				as_fact.value = i ? arena_printf(w->a, "%s %s", as_fact.value,

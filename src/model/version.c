@@ -10,8 +10,9 @@ static size_t numeric_prefix(struct view v)
 {
 	size_t i = 0;
 
-	while (i < v.n && ((v.p[i] >= '0' && v.p[i] <= '9') ||
-			   (v.p[i] == '.' && i + 1 < v.n && v.p[i + 1] >= '0' && v.p[i + 1] <= '9')))
+	while (i < v.n &&
+	       ((v.p[i] >= '0' && v.p[i] <= '9') ||
+		(v.p[i] == '.' && i + 1 < v.n && v.p[i + 1] >= '0' && v.p[i + 1] <= '9')))
 		i++;
 	return i;
 }
@@ -84,14 +85,16 @@ const char *version_of_cu_tag(struct arena *a, const char *tag)
 	v = view_skip(v, 2);
 	if (v.n < 2 || v.n > 3 || !view_u64(v, 10, &x))
 		return NULL;
-	return arena_printf(a, "%llu.%llu", (unsigned long long)(x / 10), (unsigned long long)(x % 10));
+	return arena_printf(a, "%llu.%llu", (unsigned long long)(x / 10),
+			    (unsigned long long)(x % 10));
 }
 
 int cc_parse(const char *text)
 {
 	struct version v;
 
-	if (!text || !version_parse(view_of(text), &v) || v.n != 2 || v.part[0] > 99 || v.part[1] > 9)
+	if (!text || !version_parse(view_of(text), &v) || v.n != 2 || v.part[0] > 99 ||
+	    v.part[1] > 9)
 		return -1;
 	return (int)(v.part[0] * 10 + v.part[1]);
 }
@@ -126,7 +129,10 @@ bool arch_parse(const char *text, struct arch *ret)
 	return true;
 }
 
-/* Integrated GPUs whose cubins are not exchangeable with those of the discrete chips of their major. */
+/*
+ * Integrated GPUs whose cubins are not exchangeable with those of the discrete chips of their
+ * major.
+ */
 static bool is_tegra(int cc)
 {
 	return cc == 53 || cc == 62 || cc == 72 || cc == 87 || cc == 110;
@@ -143,7 +149,8 @@ enum arch_run arch_runs(const struct arch *target, int device_cc)
 	bool same_major = want / 10 == have / 10;
 
 	if (target->suffix == 'a')
-		return want == have ? (target->kind == ARCH_PTX ? ARCH_RUNS_JIT : ARCH_RUNS) : ARCH_NO;
+		return want == have ? (target->kind == ARCH_PTX ? ARCH_RUNS_JIT : ARCH_RUNS)
+				    : ARCH_NO;
 	if (target->suffix == 'f') {
 		if (!same_major || have < want)
 			return ARCH_NO;

@@ -11,7 +11,10 @@ extern const struct report_format report_markdown;
 
 /* "" or a note such as "needs root, reboot" for a remedy; never NULL. */
 const char *remedy_note(struct arena *a, const struct remedy *r);
-/* The sentence that stands for the verdict when nothing is broken, or about what could not be judged. */
+/*
+ * The sentence that stands for the verdict when nothing is broken, or about what could not be
+ * judged.
+ */
 const char *verdict_sentence(const struct report *rep);
 
 /* What was skipped, folded by reason: a person needs the reason once, not once a rule. */

@@ -87,7 +87,8 @@ static void toolkit(struct strbuf *b, const struct snapshot *s)
 
 	for (i = 0; i < s->n_toolkits; i++) {
 		strbuf_sep(b, "; ");
-		strbuf_printf(b, "CUDA %s", fact_value(&s->toolkits[i].version, _("of unknown version")));
+		strbuf_printf(b, "CUDA %s",
+			      fact_value(&s->toolkits[i].version, _("of unknown version")));
 		add(b, " ", &s->toolkits[i].path, "");
 		if (fact_no(&s->toolkits[i].nvcc))
 			strbuf_add(b, _(", no nvcc"));
@@ -108,8 +109,9 @@ static void python(struct strbuf *b, const struct snapshot *s)
 		add(b, " (", &p->kind, ")");
 	}
 	if (others)
-		strbuf_printf(b, ngettext("%s%zu other environment", "%s%zu other environments", others),
-			      b->n ? "; " : "", others);
+		strbuf_printf(
+			b, ngettext("%s%zu other environment", "%s%zu other environments", others),
+			b->n ? "; " : "", others);
 	if (!s->n_pythons && fact_yes(&s->parts.python))
 		strbuf_add(b, _("no Python"));
 }
@@ -164,7 +166,10 @@ static const struct {
 	{ .layer = LAYER_WORKLOAD },
 };
 
-/* The worst finding of the layer decides; a consequence is not blamed on its layer beyond a warning. */
+/*
+ * The worst finding of the layer decides; a consequence is not blamed on its layer beyond a
+ * warning.
+ */
 static enum mark mark_of(const struct report *rep, enum layer l, const char **ret_name)
 {
 	enum mark m = rep->r->layer_judged[l] ? MARK_OK : MARK_UNKNOWN;
@@ -179,7 +184,8 @@ static enum mark mark_of(const struct report *rep, enum layer l, const char **re
 		if (f->severity == SEVERITY_ERROR && m != MARK_ERROR) {
 			m = MARK_ERROR;
 			*ret_name = info->name;
-		} else if (f->severity == SEVERITY_WARNING && m != MARK_ERROR && m != MARK_WARNING) {
+		} else if (f->severity == SEVERITY_WARNING && m != MARK_ERROR &&
+			   m != MARK_WARNING) {
 			m = MARK_WARNING;
 			*ret_name = info->name;
 		}

@@ -13,7 +13,10 @@ struct layer_line {
 	const char *text; /* clean; what was found, or why it was not asked */
 };
 
-/* Lines for hardware, kernel, driver, container, toolkit, python, framework, and any other layer with findings. */
+/*
+ * Lines for hardware, kernel, driver, container, toolkit, python, framework, and any other layer
+ * with findings.
+ */
 struct layer_line *layer_lines(struct arena *a, const struct report *rep, size_t *ret_n);
 
 #endif

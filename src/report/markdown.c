@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Markdown report, for issues and tickets: foreign text is escaped, commands stand in code blocks. */
+/*
+ * The Markdown report, for issues and tickets: foreign text is escaped, commands stand in code
+ * blocks.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -51,7 +54,8 @@ static void put_finding(struct arena *a, struct strbuf *out, const struct findin
 	for (e = f->evidence; e < f->evidence + f->n_evidence; e++)
 		put_list_item(out, e->field,
 			      arena_printf(a, "%s%s%s (%s)", e->seen ? e->seen : _("absent"),
-					   e->wanted ? _(", wanted ") : "", e->wanted ? e->wanted : "",
+					   e->wanted ? _(", wanted ") : "",
+					   e->wanted ? e->wanted : "",
 					   e->source ? e->source : "-"));
 	if (f->n_evidence)
 		strbuf_addc(out, '\n');
@@ -94,7 +98,8 @@ static void put_findings(struct arena *a, const struct report *rep, struct strbu
 		const struct finding *f = r->findings[i];
 		const struct finding_info *info = finding_info(f->id);
 
-		strbuf_printf(out, "## %s: %s (%s)\n\n", f == r->root ? _("Root cause") : severity_name(f->severity),
+		strbuf_printf(out, "## %s: %s (%s)\n\n",
+			      f == r->root ? _("Root cause") : severity_name(f->severity),
 			      info->name, info->code);
 		if (f->has_cause)
 			strbuf_printf(out, _("Follows from %s.\n\n"), finding_info(f->cause)->name);
@@ -109,8 +114,8 @@ static void render(struct arena *a, const struct report *rep, struct strbuf *out
 	size_t i, n;
 
 	strbuf_printf(out, "# cuvet: %s\n\n", verdict_name(r->verdict));
-	strbuf_printf(out, _("%s cuvet %s, matrix of %s.\n\n"), verdict_sentence(rep), CUVET_VERSION,
-		      rep->data_date);
+	strbuf_printf(out, _("%s cuvet %s, matrix of %s.\n\n"), verdict_sentence(rep),
+		      CUVET_VERSION, rep->data_date);
 	put_layers(a, rep, out);
 	put_findings(a, rep, out);
 	if (r->n_asks)
@@ -124,7 +129,8 @@ static void render(struct arena *a, const struct report *rep, struct strbuf *out
 		strbuf_printf(out, "\n## %s\n\n", _("Not judged"));
 	g = skip_groups(a, r, &n);
 	for (i = 0; i < n; i++)
-		put_list_item(out, g[i].needs, arena_printf(a, _("%s; rules: %s"), g[i].why, g[i].rules));
+		put_list_item(out, g[i].needs,
+			      arena_printf(a, _("%s; rules: %s"), g[i].why, g[i].rules));
 }
 
 const struct report_format report_markdown = { .name = "markdown", .render = render };

@@ -29,8 +29,9 @@ extern const struct report_format *const report_formats[]; /* NULL-terminated */
 const struct report_format *report_format(const char *name); /* NULL when unknown */
 
 /*
- * The one way for foreign text into text and markdown output: controls, bidi and zero-width characters and bytes
- * that are not UTF-8 are shown as \xNN or \u{NNNN}; newline and tab become a blank. Capped at 4096 bytes.
+ * The one way for foreign text into text and markdown output: controls, bidi and zero-width
+ * characters and bytes that are not UTF-8 are shown as \xNN or \u{NNNN}; newline and tab become a
+ * blank. Capped at 4096 bytes.
  */
 void put_clean(struct strbuf *out, const char *s);
 const char *clean(struct arena *a, const char *s); /* the same, as a string */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report that a person reads: a line a layer, the root cause, its evidence, what to type, what follows. */
+/*
+ * The report that a person reads: a line a layer, the root cause, its evidence, what to type, what
+ * follows.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -141,7 +144,8 @@ static void put_consequences(struct printer *p, const struct finding *root)
 		if (!any)
 			prose(p, 2, "%s", _("Follows from it:"));
 		any = true;
-		prose(p, 4, "%s: %s", finding_info(r->findings[i]->id)->name, r->findings[i]->message);
+		prose(p, 4, "%s: %s", finding_info(r->findings[i]->id)->name,
+		      r->findings[i]->message);
 	}
 }
 
@@ -179,8 +183,8 @@ static void put_others(struct printer *p)
 		if (!any)
 			heading(p, BOLD, r->root ? _("Also found") : _("Found"));
 		any = true;
-		prose(p, 2, "%s (%s): %s: %s", finding_info(f->id)->name, severity_name(f->severity),
-		      f->subject, f->message);
+		prose(p, 2, "%s (%s): %s: %s", finding_info(f->id)->name,
+		      severity_name(f->severity), f->subject, f->message);
 		put_evidence(p, f, 4);
 		put_remedies(p, f, 4);
 	}
@@ -213,13 +217,14 @@ static void render(struct arena *a, const struct report *rep, struct strbuf *out
 	};
 	struct printer p = { .a = a, .rep = rep, .out = out, .width = wrap_width(rep->width) };
 
-	strbuf_printf(out, _("cuvet %s, matrix of %s, source: %s\n\n"), CUVET_VERSION, rep->data_date,
-		      fact_value(&rep->s->source, "-"));
+	strbuf_printf(out, _("cuvet %s, matrix of %s, source: %s\n\n"), CUVET_VERSION,
+		      rep->data_date, fact_value(&rep->s->source, "-"));
 	put_layers(&p);
 	strbuf_addc(out, '\n');
 	put(&p, verdict_colour[rep->r->verdict], verdict_name(rep->r->verdict));
 	strbuf_add(out, ": ");
-	wrap_text(out, verdict_sentence(rep), (int)strlen(verdict_name(rep->r->verdict)) + 2, 2, p.width);
+	wrap_text(out, verdict_sentence(rep), (int)strlen(verdict_name(rep->r->verdict)) + 2, 2,
+		  p.width);
 	if (rep->r->root)
 		put_root(&p);
 	put_others(&p);

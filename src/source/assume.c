@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --assume: a declared target, laid over what was found. Keys are rows; each sets facts with source "assumed". */
+/*
+ * --assume: a declared target, laid over what was found. Keys are rows; each sets facts with source
+ * "assumed".
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -44,7 +47,9 @@ static void withdraw(struct fact *part, const char *why)
 	*part = (struct fact){ .state = FACT_NOT_ASKED, .why = why };
 }
 
-/* A declared driver or GPU is another machine's: what this one's driver says must not be mixed in. */
+/*
+ * A declared driver or GPU is another machine's: what this one's driver says must not be mixed in.
+ */
 static void withdraw_driver(struct snapshot *s)
 {
 	static const char why[] = N_("another machine is assumed");
@@ -109,11 +114,13 @@ static int unknown_gpu(struct assume *as, const char *value, const struct gpu_ma
 		strbuf_add(&b, m->near[i]);
 	}
 	if (!b.n)
-		return err_set(as->err, ERR_UNKNOWN_NAME,
-			       _("--assume gpu=%.200s: no such GPU is known; give its PCI id (gpu=10de:2684) "
-				 "or compute capability (gpu=cc:8.9)"), value);
-	return err_set(as->err, ERR_UNKNOWN_NAME, _("--assume gpu=%.200s: no such GPU is known; near: %s"),
-		       value, b.s);
+		return err_set(
+			as->err, ERR_UNKNOWN_NAME,
+			_("--assume gpu=%.200s: no such GPU is known; give its PCI id (gpu=10de:2684) "
+			  "or compute capability (gpu=cc:8.9)"),
+			value);
+	return err_set(as->err, ERR_UNKNOWN_NAME,
+		       _("--assume gpu=%.200s: no such GPU is known; near: %s"), value, b.s);
 }
 
 static int assume_gpu(struct assume *as, const char *value)
@@ -128,7 +135,10 @@ static int assume_gpu(struct assume *as, const char *value)
 	if (!as->gpu_seen) {
 		s->gpus = NULL;
 		s->n_gpus = 0;
-		/* A working driver here stays part of the question; anything less is not the target's. */
+		/*
+		 * A working driver here stays part of the question; anything less is not the
+		 * target's.
+		 */
 		if (!as->driver_given && !fact_yes(&s->driver.module_loaded))
 			withdraw_driver(s);
 	}
@@ -309,7 +319,9 @@ static const struct {
 	const char *key;
 	assume_fn *fn;
 } keys[] = {
-	/* In the order in which they apply: a driver withdraws what this machine's says, a GPU may. */
+	/*
+	 * In the order in which they apply: a driver withdraws what this machine's says, a GPU may.
+	 */
 	{ .key = "driver", .fn = assume_driver },
 	{ .key = "driver-flavor", .fn = assume_flavor },
 	{ .key = "gpu", .fn = assume_gpu },
@@ -339,13 +351,17 @@ static int check_key(struct arena *a, const char *text, struct err *err)
 		return err_set(err, ERR_USAGE, _("--assume %.200s: KEY=VALUE is needed"), text);
 	for (i = 0; i < ARRAY_LEN(keys); i++) {
 		if (strcmp(keys[i].key, name) == 0)
-			return rest.n ? 0 : err_set(err, ERR_USAGE, _("--assume %s=: the value is empty"), name);
+			return rest.n ? 0
+				      : err_set(err, ERR_USAGE,
+						_("--assume %s=: the value is empty"), name);
 		names[i] = keys[i].key;
 	}
 	near = suggest(name, names);
 	if (near)
-		return err_set(err, ERR_USAGE, _("--assume %.100s: unknown key; did you mean %s?"), name, near);
-	return err_set(err, ERR_USAGE, _("--assume %.100s: unknown key; `cuvet check --help` lists them"), name);
+		return err_set(err, ERR_USAGE, _("--assume %.100s: unknown key; did you mean %s?"),
+			       name, near);
+	return err_set(err, ERR_USAGE,
+		       _("--assume %.100s: unknown key; `cuvet check --help` lists them"), name);
 }
 
 int source_assume(struct arena *a, struct compat *c, const char *const *assume, size_t n,

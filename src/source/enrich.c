@@ -17,7 +17,8 @@ static bool same_chip(const struct gpu_match *m)
 	size_t i;
 
 	for (i = 1; i < m->n; i++)
-		if (!m->rows[i]->chip || !m->rows[0]->chip || strcmp(m->rows[i]->chip, m->rows[0]->chip) != 0)
+		if (!m->rows[i]->chip || !m->rows[0]->chip ||
+		    strcmp(m->rows[i]->chip, m->rows[0]->chip) != 0)
 			return false;
 	return true;
 }
@@ -72,7 +73,8 @@ static const char *device_of(const struct gpu *g)
 static void enrich_by_id(struct arena *a, struct compat *c, struct gpu *g, const char *device)
 {
 	const char *sub = fact_value(&g->subsystem, NULL);
-	const struct gpu_row *row = sub ? compat_gpu_subsystem(c, device, sub) : compat_gpu(c, device);
+	const struct gpu_row *row =
+		sub ? compat_gpu_subsystem(c, device, sub) : compat_gpu(c, device);
 
 	if (!row && sub)
 		row = compat_gpu(c, device);

@@ -61,8 +61,9 @@ static size_t user_at(const char *text, const char *p, const char **ret_name)
 
 static bool is_secret_prefix(const char *p)
 {
-	static const char *const prefixes[] = { "hf_",	"ghp_", "gho_", "ghs_", "github_pat_", "sk-",
-						"AKIA", "xoxb-", "xoxp-", "glpat-", "pypi-" };
+	static const char *const prefixes[] = { "hf_",	       "ghp_",	 "gho_", "ghs_",
+						"github_pat_", "sk-",	 "AKIA", "xoxb-",
+						"xoxp-",       "glpat-", "pypi-" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(prefixes); i++)

@@ -7,9 +7,10 @@
 #include "model/version.h"
 #include "source/source.h"
 
-static const char *const keys[] = { "gpu",    "cc",	"driver", "driver-flavor", "os",   "distro",
-				    "arch",   "glibc",	"python", "torch",	   "torchvision",
-				    "tensorflow", "jax", "cuda",  "cudnn",	   "gcc",  "vram", NULL };
+static const char *const keys[] = { "gpu",	   "cc",	 "driver", "driver-flavor", "os",
+				    "distro",	   "arch",	 "glibc",  "python",	    "torch",
+				    "torchvision", "tensorflow", "jax",	   "cuda",	    "cudnn",
+				    "gcc",	   "vram",	 NULL };
 
 static const char *const ops[] = { ">=", "<=", "==", "!=", ">", "<", "=" };
 
@@ -33,8 +34,10 @@ static int parse(struct arena *a, const char *text, struct require *ret, struct 
 		if (strncmp(text + n, ops[i], strlen(ops[i])) == 0)
 			break;
 	if (i == ARRAY_LEN(ops) || !text[n + strlen(ops[i])])
-		return err_set(err, ERR_USAGE, _("--require %.200s: KEY>=VALUE is needed (operators >= <= > < == !=)"),
-			       text);
+		return err_set(
+			err, ERR_USAGE,
+			_("--require %.200s: KEY>=VALUE is needed (operators >= <= > < == !=)"),
+			text);
 	if (!known_key(key)) {
 		near = suggest(key, keys);
 		return err_set(err, ERR_USAGE, _("--require %.100s: unknown key%s%s%s"), key,
@@ -42,7 +45,8 @@ static int parse(struct arena *a, const char *text, struct require *ret, struct 
 	}
 	fact_set(&ret->key, key, "--require");
 	fact_set(&ret->op, strcmp(ops[i], "=") == 0 ? "==" : ops[i], "--require");
-	fact_set(&ret->value, view_dup(a, view_trim(view_of(text + n + strlen(ops[i])))), "--require");
+	fact_set(&ret->value, view_dup(a, view_trim(view_of(text + n + strlen(ops[i])))),
+		 "--require");
 	return 0;
 }
 

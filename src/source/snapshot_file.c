@@ -25,14 +25,17 @@ int source_snapshot_file(struct arena *a, const char *path, struct snapshot *ret
 		return r;
 	schema = json_get_str(doc, "schema");
 	if (!schema)
-		return err_set(err, ERR_PARSE, _("%s: no \"schema\"; a snapshot (cuvet snapshot) or report is needed"),
-			       path);
+		return err_set(
+			err, ERR_PARSE,
+			_("%s: no \"schema\"; a snapshot (cuvet snapshot) or report is needed"),
+			path);
 	if (strcmp(schema, "cuvet.snapshot/1") == 0)
 		obj = json_get(doc, "facts");
 	else if (strcmp(schema, "cuvet.report/1") == 0)
 		obj = json_get(doc, "snapshot");
 	else
-		return err_set(err, ERR_PARSE, _("%s: schema %.60s is not known to this cuvet"), path, schema);
+		return err_set(err, ERR_PARSE, _("%s: schema %.60s is not known to this cuvet"),
+			       path, schema);
 	r = snapshot_load(a, obj, path, ret, err);
 	if (!r)
 		fact_set(&ret->source, "snapshot", path);

@@ -5,6 +5,7 @@
 
 #include "source/source.h"
 
-int source_snapshot_file(struct arena *a, const char *path, struct snapshot *ret, struct err *err) ATTR_MUST;
+int source_snapshot_file(struct arena *a, const char *path, struct snapshot *ret,
+			 struct err *err) ATTR_MUST;
 
 #endif

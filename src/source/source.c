@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what the user named to one snapshot: a file, a root, this machine or nothing, then the assumptions. */
+/*
+ * From what the user named to one snapshot: a file, a root, this machine or nothing, then the
+ * assumptions.
+ */
 #include "source/source.h"
 
 #include <string.h>
@@ -8,7 +11,8 @@
 #include "probe/probe.h"
 #include "source/snapshot_file.h"
 
-static int from_root(struct arena *a, const struct source_options *o, struct snapshot *s, struct err *err)
+static int from_root(struct arena *a, const struct source_options *o, struct snapshot *s,
+		     struct err *err)
 {
 	struct probe_ctx p = { .a = a, .s = s, .python = o->python, .deep = o->deep };
 	struct sysroot *root;
@@ -26,7 +30,8 @@ static int from_root(struct arena *a, const struct source_options *o, struct sna
 		if (r)
 			return r;
 	}
-	fact_set(&s->source, o->root ? (p.facts ? "root" : "image") : "live", o->root ? o->root : "/");
+	fact_set(&s->source, o->root ? (p.facts ? "root" : "image") : "live",
+		 o->root ? o->root : "/");
 	fact_set(&s->root, root->dir, "--root");
 	probe_all(&p);
 	return 0;

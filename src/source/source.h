@@ -13,7 +13,8 @@ struct source_options {
 	const char *root;	/* --root DIR; NULL: this machine */
 	const char *facts;	/* --facts FILE; NULL: DIR/../facts.json when it exists */
 	const char *python;	/* --python PATH */
-	const char *const *inputs; /* files named on the command line: snapshots (later: images, projects, text) */
+	const char *const *inputs; /* files named on the command line: snapshots (later: images,
+				      projects, text) */
 	size_t n_inputs;
 	const char *const *assume; /* "gpu=T4", ... in order */
 	size_t n_assume;
@@ -24,13 +25,16 @@ struct source_options {
 };
 
 /*
- * Fills *ret. Bad input is an error: unknown --assume key or value (ERR_USAGE / ERR_UNKNOWN_NAME with near names),
- * damaged snapshot or facts file (ERR_PARSE), root that cannot be opened.
+ * Fills *ret. Bad input is an error: unknown --assume key or value (ERR_USAGE / ERR_UNKNOWN_NAME
+ * with near names), damaged snapshot or facts file (ERR_PARSE), root that cannot be opened.
  */
 int source_snapshot(struct arena *a, struct compat *c, const struct source_options *o,
 		    struct snapshot *ret, struct err *err) ATTR_MUST;
 
-/* Completes GPUs from the tables: PCI id to name, chip, compute capability; NVML or assumed names to the same. */
+/*
+ * Completes GPUs from the tables: PCI id to name, chip, compute capability; NVML or assumed names
+ * to the same.
+ */
 void source_enrich(struct arena *a, struct compat *c, struct snapshot *s);
 /* The same for one GPU whose rows are known; several rows that disagree set gpu.ambiguous. */
 void source_enrich_gpu(struct arena *a, struct compat *c, struct gpu *g, const struct gpu_match *m);
