@@ -56,9 +56,13 @@ SCHEMA(MODULE, module);
 #define THIS library
 SCHEMA(LIBRARY, library);
 #undef THIS
-#define THIS driver
+#define THIS block
 SCHEMA(BLOCK, block);
+#undef THIS
+#define THIS dkms
 SCHEMA(DKMS, dkms);
+#undef THIS
+#define THIS driver
 SCHEMA(DRIVER, driver);
 #undef THIS
 #define THIS node
@@ -85,11 +89,19 @@ SCHEMA(PYTHON, python);
 #define THIS require
 SCHEMA(REQUIRE, require);
 #undef THIS
-#define THIS snapshot
+#define THIS runtime
 SCHEMA(RUNTIME, runtime);
+#undef THIS
+#define THIS cdi
 SCHEMA(CDI, cdi);
+#undef THIS
+#define THIS ospackage
 SCHEMA(OSPACKAGE, ospackage);
+#undef THIS
+#define THIS event
 SCHEMA(EVENT, event);
+#undef THIS
+#define THIS snapshot
 SCHEMA(SNAPSHOT, snapshot);
 #undef THIS
 
