@@ -191,6 +191,16 @@ struct plan_reason reason_of(const struct solver *s, const struct judged *v,
 					     s->t->n_pythons ? s->t->pythons[0].text : "?",
 					     pythons(s, b)),
 		};
+	case V_APART:
+		return (struct plan_reason){
+			.id = FINDING_NO_DRIVER_CAN_HELP,
+			.text = arena_printf(
+				s->a, _("branch %s, the last for %s, < %s, the first for %s"),
+				s->t->gpus[x->arg / PLAN_GPUS].last_driver,
+				s->t->gpus[x->arg / PLAN_GPUS].name,
+				s->t->gpus[x->arg % PLAN_GPUS].first_driver,
+				s->t->gpus[x->arg % PLAN_GPUS].name),
+		};
 	case V_LIMIT:
 		return about_limit(s, b, x->arg);
 	case V_PAIR:

@@ -160,6 +160,25 @@ static void judge_gpu(const struct solver *s, struct judged *v, size_t i)
 		violate(v, V_PTX, both, i);
 }
 
+/* With the driver still open: is there one at all that drives every GPU? */
+static void judge_apart(const struct solver *s, struct judged *v)
+{
+	unsigned slack = s->t->windows ? 9 : 0;
+	size_t i, k;
+
+	for (i = 0; !s->t->driver && i < s->t->n_gpus; i++) {
+		const char *last = s->t->gpus[i].last_driver;
+
+		for (k = 0; last && k < s->t->n_gpus; k++) {
+			const char *first = s->t->gpus[k].first_driver;
+
+			if (first && look_branch(first) > look_branch(last) + slack)
+				violate(v, V_APART, ATOM(ATOM_GPU + i) | ATOM(ATOM_GPU + k),
+					i * PLAN_GPUS + k);
+		}
+	}
+}
+
 static void judge_driver(const struct solver *s, struct judged *v)
 {
 	const struct build *b = v->build;
@@ -276,6 +295,7 @@ static void judge(const struct solver *s, struct judged *v)
 		violate(v, V_MUSL, ATOM(ATOM_PLATFORM), 0);
 	for (i = 0; i < s->t->n_gpus; i++)
 		judge_gpu(s, v, i);
+	judge_apart(s, v);
 	judge_driver(s, v);
 	if (s->glibc.n && b->glibc.n && version_cmp(&s->glibc, &b->glibc) < 0)
 		violate(v, V_GLIBC, ATOM(ATOM_GLIBC), 0);

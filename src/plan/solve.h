@@ -25,6 +25,7 @@ enum violation_kind {
 	V_PLATFORM, /* a package has no wheels for the platform */
 	V_DROPPED,  /* GPU arg: the driver no longer drives it */
 	V_PREDATES, /* GPU arg: the driver does not know it yet */
+	V_APART,    /* GPUs arg / PLAN_GPUS and arg % PLAN_GPUS: no driver drives both */
 	V_LAST,	    /* GPU arg: no driver that drives it is new enough */
 	V_GPU,	    /* GPU arg: no code for it */
 	V_OLD_GPU,  /* GPU arg: below the least capability */

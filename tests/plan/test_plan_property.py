@@ -170,6 +170,10 @@ def search(t, gpus):
     fits = []
     if driver and not all(drives(g, driver, windows) for g in gpus):
         return None
+    lasts = [branch(g['last']) for g in gpus if g['last'] and branch(g['last'])]
+    firsts = [branch(g['first']) for g in gpus if g['first'] and branch(g['first'])]
+    if not driver and lasts and firsts and max(firsts) > min(lasts) + (9 if windows else 0):
+        return None
     ceiling = driver and driver_cuda(driver)
     for r in TORCH:
         if r['platform'] != platform(t) or not r['cuda'] or unverified(r):
