@@ -12,8 +12,8 @@
 
 #define SCHEMA "cuvet.data-archive/1"
 
-static int take_tables(struct arena *a, const struct json *tables, const char *name, struct archive *ret,
-		       struct err *err)
+static int take_tables(struct arena *a, const struct json *tables, const char *name,
+		       struct archive *ret, struct err *err)
 {
 	const struct json *one;
 	const char *table;
@@ -26,9 +26,10 @@ static int take_tables(struct arena *a, const struct json *tables, const char *n
 	for (i = 0; (table = compat_embedded_table(i)); i++) {
 		one = json_get(tables, table);
 		if (!json_str(one))
-			return err_set(err, ERR_DATA,
-				       _("%s: lacks the table %s, which this version of cuvet needs"), name,
-				       table);
+			return err_set(
+				err, ERR_DATA,
+				_("%s: lacks the table %s, which this version of cuvet needs"),
+				name, table);
 		ret->names[i] = table;
 		ret->texts[i] = view_of(json_str(one));
 		ret->n++;
@@ -37,7 +38,8 @@ static int take_tables(struct arena *a, const struct json *tables, const char *n
 	return 0;
 }
 
-int archive_read(struct arena *a, struct view bytes, const char *name, struct archive *ret, struct err *err)
+int archive_read(struct arena *a, struct view bytes, const char *name, struct archive *ret,
+		 struct err *err)
 {
 	const struct json *doc;
 	const char *schema;
@@ -55,7 +57,8 @@ int archive_read(struct arena *a, struct view bytes, const char *name, struct ar
 	return take_tables(a, json_get(doc, "tables"), name, ret, err);
 }
 
-int archive_validate(struct arena *a, const struct archive *archive, const char *name, struct err *err)
+int archive_validate(struct arena *a, const struct archive *archive, const char *name,
+		     struct err *err)
 {
 	struct data_report d;
 	struct compat *c;
@@ -68,11 +71,14 @@ int archive_validate(struct arena *a, const struct archive *archive, const char 
 	compat_validate(c, true, &d);
 	compat_validate_layout(c, &d);
 	if (d.n)
-		return err_set(err, ERR_DATA, _("%s: signed, but not valid: %s%s%s: %s (problem 1 of %zu)"), name,
-			       d.v[0].table, *d.v[0].where ? " " : "", d.v[0].where, d.v[0].text, d.n);
+		return err_set(err, ERR_DATA,
+			       _("%s: signed, but not valid: %s%s%s: %s (problem 1 of %zu)"), name,
+			       d.v[0].table, *d.v[0].where ? " " : "", d.v[0].where, d.v[0].text,
+			       d.n);
 	/* Otherwise old tables could come along under a new date. */
 	if (strcmp(compat_date(c), archive->date) != 0)
-		return err_set(err, ERR_DATA, _("%s: signed, but its date is %s and that of its newest table %s"),
+		return err_set(err, ERR_DATA,
+			       _("%s: signed, but its date is %s and that of its newest table %s"),
 			       name, archive->date, compat_date(c));
 	return 0;
 }

@@ -19,7 +19,10 @@ struct crypto {
 	__typeof__(EVP_Digest) *digest;
 };
 
-#define ROW(field, symbol) { .name = symbol, .offset = offsetof(struct crypto, field), .required = true }
+#define ROW(field, symbol)                                                                 \
+	{                                                                                  \
+		.name = symbol, .offset = offsetof(struct crypto, field), .required = true \
+	}
 
 static const struct dl_symbol symbols[] = {
 	ROW(pkey_new, "EVP_PKEY_new_raw_public_key"),
@@ -49,19 +52,21 @@ int crypto_open(struct arena *a, struct crypto **ret, struct err *err)
 		if (i == 0)
 			first = r;
 	}
-	return err_set(err, ERR_UNSUPPORTED,
-		       _("signatures cannot be verified without libcrypto.so.3 (Debian, Ubuntu: install libssl3): %s"),
-		       first.text);
+	return err_set(
+		err, ERR_UNSUPPORTED,
+		_("signatures cannot be verified without libcrypto.so.3 (Debian, Ubuntu: install libssl3): %s"),
+		first.text);
 }
 
-int crypto_verify(struct crypto *c, struct view data, const unsigned char signature[SIGNATURE_BYTES],
+int crypto_verify(struct crypto *c, struct view data,
+		  const unsigned char signature[SIGNATURE_BYTES],
 		  const unsigned char key[KEY_BYTES], struct err *err)
 {
 	EVP_PKEY *pkey = c->pkey_new(EVP_PKEY_ED25519, NULL, key, KEY_BYTES);
 	EVP_MD_CTX *ctx = c->ctx_new();
 	bool ready = pkey && ctx && c->verify_init(ctx, NULL, NULL, NULL, pkey) == 1;
-	bool good = ready && c->verify(ctx, signature, SIGNATURE_BYTES, (const unsigned char *)data.p,
-				       data.n) == 1;
+	bool good = ready && c->verify(ctx, signature, SIGNATURE_BYTES,
+				       (const unsigned char *)data.p, data.n) == 1;
 
 	c->ctx_free(ctx);
 	c->pkey_free(pkey);
@@ -69,10 +74,13 @@ int crypto_verify(struct crypto *c, struct view data, const unsigned char signat
 		return 0;
 	if (!ready)
 		return err_set(err, ERR_UNSUPPORTED, _("this libcrypto does not do Ed25519"));
-	return err_set(err, ERR_DATA, _("the signature does not fit: these are not the bytes that were signed, or another key signed them"));
+	return err_set(
+		err, ERR_DATA,
+		_("the signature does not fit: these are not the bytes that were signed, or another key signed them"));
 }
 
-int crypto_sha256(struct crypto *c, struct view data, unsigned char ret[HASH_BYTES], struct err *err)
+int crypto_sha256(struct crypto *c, struct view data, unsigned char ret[HASH_BYTES],
+		  struct err *err)
 {
 	unsigned n = 0;
 
@@ -87,11 +95,13 @@ int crypto_open(struct arena *a, struct crypto **ret, struct err *err)
 {
 	(void)a;
 	(void)ret;
-	return err_set(err, ERR_UNSUPPORTED,
-		       _("this cuvet was built without OpenSSL's headers and cannot verify signatures"));
+	return err_set(
+		err, ERR_UNSUPPORTED,
+		_("this cuvet was built without OpenSSL's headers and cannot verify signatures"));
 }
 
-int crypto_verify(struct crypto *c, struct view data, const unsigned char signature[SIGNATURE_BYTES],
+int crypto_verify(struct crypto *c, struct view data,
+		  const unsigned char signature[SIGNATURE_BYTES],
 		  const unsigned char key[KEY_BYTES], struct err *err)
 {
 	(void)c;
@@ -101,7 +111,8 @@ int crypto_verify(struct crypto *c, struct view data, const unsigned char signat
 	return err_set(err, ERR_UNSUPPORTED, "%s", _(err_text(ERR_UNSUPPORTED)));
 }
 
-int crypto_sha256(struct crypto *c, struct view data, unsigned char ret[HASH_BYTES], struct err *err)
+int crypto_sha256(struct crypto *c, struct view data, unsigned char ret[HASH_BYTES],
+		  struct err *err)
 {
 	(void)c;
 	(void)data;

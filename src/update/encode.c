@@ -108,8 +108,10 @@ int signature_read(struct view file, const char *name, unsigned char ret[SIGNATU
 	if (base64_read(file, ret, SIGNATURE_BYTES))
 		return 0;
 	if (view_starts(view_trim(file), "<"))
-		return err_set(err, ERR_DATA,
-			       _("%s: a web page in place of a signature (does this network want a login?)"),
-			       name);
-	return err_set(err, ERR_DATA, _("%s: not a signature (64 bytes, or those in base64)"), name);
+		return err_set(
+			err, ERR_DATA,
+			_("%s: a web page in place of a signature (does this network want a login?)"),
+			name);
+	return err_set(err, ERR_DATA, _("%s: not a signature (64 bytes, or those in base64)"),
+		       name);
 }

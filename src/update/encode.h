@@ -11,15 +11,16 @@ struct arena;
 enum { KEY_BYTES = 32, SIGNATURE_BYTES = 64, HASH_BYTES = 32 };
 
 /*
- * Base64 of exactly `n` bytes, with "=" at the end and blanks and newlines anywhere. False for anything
- * else, unused bits that are set included, so that a value has one text.
+ * Base64 of exactly `n` bytes, with "=" at the end and blanks and newlines anywhere. False for
+ * anything else, unused bits that are set included, so that a value has one text.
  */
 bool base64_read(struct view text, unsigned char *ret, size_t n);
 const char *base64_text(struct arena *a, const unsigned char *p, size_t n);
 const char *hex_text(struct arena *a, const unsigned char *p, size_t n);
 
 /* A public Ed25519 key as PEM ("openssl pkey -pubout"; RFC 8410). `name` for the message. */
-int key_read(struct view pem, const char *name, unsigned char ret[KEY_BYTES], struct err *err) ATTR_MUST;
+int key_read(struct view pem, const char *name, unsigned char ret[KEY_BYTES],
+	     struct err *err) ATTR_MUST;
 /* A detached signature: 64 bytes as they are, or in base64. */
 int signature_read(struct view file, const char *name, unsigned char ret[SIGNATURE_BYTES],
 		   struct err *err) ATTR_MUST;

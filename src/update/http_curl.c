@@ -80,9 +80,10 @@ int http_open(struct arena *a, struct http **ret, struct err *err)
 	for (i = 0; i < ARRAY_LEN(names) && r.state != DL_LOADED; i++)
 		dl_load(names[i], symbols, ARRAY_LEN(symbols), &h->api, &r);
 	if (r.state != DL_LOADED)
-		return err_set(err, ERR_UNSUPPORTED,
-			       _("libcurl is not installed: install libcurl4, or download the file and its "
-				 ".sig and use --from FILE"));
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			_("libcurl is not installed: install libcurl4, or download the file and its "
+			  ".sig and use --from FILE"));
 	if (h->api.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return err_set(err, ERR_UNSUPPORTED, _("libcurl does not start"));
 	h->a = a;
@@ -163,7 +164,8 @@ static const char *advice(CURLcode code)
 	case CURLE_COULDNT_RESOLVE_HOST:
 	case CURLE_COULDNT_RESOLVE_PROXY:
 	case CURLE_COULDNT_CONNECT:
-		return _("; without a network, download the file and its .sig elsewhere and use --from FILE");
+		return _(
+			"; without a network, download the file and its .sig elsewhere and use --from FILE");
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		return _("; a redirect may lead to https alone");
 	case CURLE_PEER_FAILED_VERIFICATION:
@@ -184,7 +186,8 @@ int http_get(struct http *h, const char *url, size_t limit, struct view *ret, st
 	h->text[0] = '\0';
 	h->api.reset(h->easy);
 	if (!set_options(h, url))
-		return err_set(err, ERR_UNSUPPORTED, _("this libcurl does not do https as it is needed"));
+		return err_set(err, ERR_UNSUPPORTED,
+			       _("this libcurl does not do https as it is needed"));
 	code = h->api.perform(h->easy);
 	h->api.getinfo(h->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (h->too_big)
@@ -192,8 +195,8 @@ int http_get(struct http *h, const char *url, size_t limit, struct view *ret, st
 			       limit >> 10);
 	if (code != CURLE_OK)
 		return err_set(err, code == CURLE_OPERATION_TIMEDOUT ? ERR_TIMEOUT : ERR_IO,
-			       "%.300s: %.300s%s", url, h->text[0] ? h->text : h->api.strerror(code),
-			       advice(code));
+			       "%.300s: %.300s%s", url,
+			       h->text[0] ? h->text : h->api.strerror(code), advice(code));
 	if (status != 200)
 		return err_set(err, ERR_IO, _("%.300s: the server answered %ld%s"), url, status,
 			       status == 429 || status == 503 ? _(" (try again later)") : "");
@@ -207,8 +210,9 @@ int http_open(struct arena *a, struct http **ret, struct err *err)
 {
 	(void)a;
 	(void)ret;
-	return err_set(err, ERR_UNSUPPORTED,
-		       _("this cuvet was built without libcurl's headers: download the file and its .sig and use --from FILE"));
+	return err_set(
+		err, ERR_UNSUPPORTED,
+		_("this cuvet was built without libcurl's headers: download the file and its .sig and use --from FILE"));
 }
 
 int http_get(struct http *h, const char *url, size_t limit, struct view *ret, struct err *err)

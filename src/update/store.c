@@ -17,7 +17,12 @@
 #include "base/jsonw.h"
 #include "compat/embedded.h"
 
-enum { KEPT = 2, LOCK_TRIES = 100, LOCK_PAUSE_MS = 100, OPEN_DIR = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
+enum {
+	KEPT = 2,
+	LOCK_TRIES = 100,
+	LOCK_PAUSE_MS = 100,
+	OPEN_DIR = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+};
 #define NEW_SET ".new"
 #define NEW_CURRENT ".current"
 
@@ -70,8 +75,8 @@ static int take_lock(struct store *s, struct err *err)
 			return err_errno(err, errno, "%s/lock", s->path);
 		nanosleep(&pause, NULL);
 	}
-	return err_set(err, ERR_TIMEOUT, _("%s: another cuvet is changing it; try again when it has ended"),
-		       s->path);
+	return err_set(err, ERR_TIMEOUT,
+		       _("%s: another cuvet is changing it; try again when it has ended"), s->path);
 }
 
 int store_open(struct arena *a, struct store *ret, struct err *err)
@@ -91,7 +96,8 @@ int store_open(struct arena *a, struct store *ret, struct err *err)
 		r = take_lock(ret, err);
 	if (!r && installed_current(a, ret->fd, &ret->current, NULL))
 		/* It is not ours or damaged, and about to be replaced: nothing was in use. */
-		ret->current = (struct installed_current){ .history = arena_calloc(a, 1, sizeof(char *)) };
+		ret->current =
+			(struct installed_current){ .history = arena_calloc(a, 1, sizeof(char *)) };
 	if (r)
 		store_close(ret);
 	return r;
@@ -106,7 +112,8 @@ void store_close(struct store *s)
 
 static int write_file(int dir, const char *name, struct view data, struct err *err)
 {
-	_cleanup_fd_ int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	_cleanup_fd_ int fd =
+		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	int r;
 
 	if (fd < 0)
@@ -141,7 +148,8 @@ static void remove_set(int sets, const char *name)
 	(void)unlinkat(sets, name, AT_REMOVEDIR);
 }
 
-static struct view manifest(struct arena *a, const struct archive *archive, const struct store_note *note)
+static struct view manifest(struct arena *a, const struct archive *archive,
+			    const struct store_note *note)
 {
 	struct strbuf b;
 	struct jsonw w;
@@ -182,7 +190,8 @@ static int write_set(struct arena *a, struct store *s, const struct archive *arc
 	if (fd < 0)
 		return err_errno(err, errno, "%s/" NEW_SET, s->path);
 	for (i = 0; i < archive->n && !r; i++)
-		r = write_file(fd, arena_printf(a, "%s.json", archive->names[i]), archive->texts[i], err);
+		r = write_file(fd, arena_printf(a, "%s.json", archive->names[i]), archive->texts[i],
+			       err);
 	if (!r)
 		r = write_file(fd, "manifest.json", manifest(a, archive, note), err);
 	if (!r && fsync(fd) < 0)
@@ -229,7 +238,8 @@ static bool kept(const struct installed_current *c, const char *name)
 }
 
 /* What was used before, less what can no longer be; the last KEPT of it. */
-static void set_history(struct arena *a, const struct store *s, const char *use, struct installed_current *c)
+static void set_history(struct arena *a, const struct store *s, const char *use,
+			struct installed_current *c)
 {
 	const struct installed_current *was = &s->current;
 	struct installed_set set;
@@ -292,8 +302,9 @@ int store_rollback(struct arena *a, struct store *s, const char **ret, struct er
 	if (s->current.use)
 		installed_set(a, s->fd, s->current.use, &set);
 	if (!s->current.use || (!set.unusable && !installed_preferred(&set, &s->current)))
-		return err_set(err, ERR_DATA,
-			       _("there is nothing to go back to: the tables of the program are in use"));
+		return err_set(
+			err, ERR_DATA,
+			_("there is nothing to go back to: the tables of the program are in use"));
 	next.use = NULL;
 	while (!next.use && next.n_history) {
 		next.use = next.history[--next.n_history];

@@ -2,7 +2,8 @@
 /*
  * Writing this user's installed tables (compat/installed.h has the layout). A set is written whole
  * under another name, synced and renamed; then `current` is replaced by rename. Whatever interrupts
- * it, the set that was used before is still used. One process at a time, by a lock that ends with it.
+ * it, the set that was used before is still used. One process at a time, by a lock that ends with
+ * it.
  */
 #ifndef UPDATE_STORE_H
 #define UPDATE_STORE_H
@@ -24,7 +25,8 @@ void store_close(struct store *s);
 struct store_note {
 	const char *name; /* of the set: "2026-12-15-0123abcd" */
 	const char *from, *key, *sha256;
-	const char *allowed_over; /* date of the embedded tables, when older ones were asked for; or NULL */
+	const char *allowed_over; /* date of the embedded tables, when older ones were asked for; or
+				     NULL */
 };
 /* Writes the set and makes it the current one; then takes away all but the two used before it. */
 int store_install(struct arena *a, struct store *s, const struct archive *archive,

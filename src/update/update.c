@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of an update: nothing is parsed before it is verified, nothing is written before it is valid. */
+/*
+ * The order of an update: nothing is parsed before it is verified, nothing is written before it is
+ * valid.
+ */
 #include "update/update.h"
 
 #include <string.h>
@@ -51,7 +54,9 @@ static int get_file(struct arena *a, const char *path, struct got *ret, struct e
 	int r;
 
 	if (strcmp(path, "-") == 0)
-		return err_set(err, ERR_USAGE, _("--from -: the archive has to be a file, with its .sig beside it"));
+		return err_set(
+			err, ERR_USAGE,
+			_("--from -: the archive has to be a file, with its .sig beside it"));
 	ret->name = path;
 	ret->signature_name = arena_printf(a, "%s.sig", path);
 	r = file_read(a, path, ARCHIVE_MAX, &ret->archive, err);
@@ -59,8 +64,8 @@ static int get_file(struct arena *a, const char *path, struct got *ret, struct e
 }
 
 /* *ret_key: "built-in", or the key itself as base64, for the manifest. */
-static int take_key(struct arena *a, const char *file, unsigned char key[KEY_BYTES], const char **ret_key,
-		    struct err *err)
+static int take_key(struct arena *a, const char *file, unsigned char key[KEY_BYTES],
+		    const char **ret_key, struct err *err)
 {
 	struct view pem = compat_embedded(BUILT_IN_KEY);
 	int r;
@@ -77,7 +82,9 @@ static int take_key(struct arena *a, const char *file, unsigned char key[KEY_BYT
 	return r;
 }
 
-/* The signature is that of the key over the archive; fills what the manifest needs to know of it. */
+/*
+ * The signature is that of the key over the archive; fills what the manifest needs to know of it.
+ */
 static int verify(struct arena *a, const struct update_options *o, const struct got *got,
 		  struct store_note *note, struct err *err)
 {
@@ -122,14 +129,15 @@ static const char *date_in_use(struct arena *a, const struct store *s, const cha
 static int refuse_older(const struct got *got, const struct archive *archive, const char *date,
 			struct err *err)
 {
-	return err_set(err, ERR_DATA,
-		       _("%s: of %s, older than the tables of %s in use; --allow-older installs it all the same"),
-		       got->name, archive->date, date);
+	return err_set(
+		err, ERR_DATA,
+		_("%s: of %s, older than the tables of %s in use; --allow-older installs it all the same"),
+		got->name, archive->date, date);
 }
 
 static int install(struct arena *a, const struct update_options *o, const struct got *got,
-		   const struct archive *archive, struct store_note *note, struct update_result *ret,
-		   struct err *err)
+		   const struct archive *archive, struct store_note *note,
+		   struct update_result *ret, struct err *err)
 {
 	const char *embedded = embedded_date(a), *set;
 	struct store s;
@@ -141,7 +149,8 @@ static int install(struct arena *a, const struct update_options *o, const struct
 	/* Never below what came with the program, whatever is in use. */
 	d = strcmp(archive->date, strcmp(ret->was, embedded) > 0 ? ret->was : embedded);
 	if (d < 0 && !o->allow_older)
-		r = refuse_older(got, archive, strcmp(ret->was, embedded) > 0 ? ret->was : embedded, err);
+		r = refuse_older(got, archive, strcmp(ret->was, embedded) > 0 ? ret->was : embedded,
+				 err);
 	ret->changed = !r && (d > 0 || o->allow_older) && !(set && strcmp(set, note->name) == 0);
 	if (d <= 0)
 		note->allowed_over = embedded;

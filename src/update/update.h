@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Installing newer tables for this user: get, verify the signature, validate, compare dates, install. */
+/*
+ * Installing newer tables for this user: get, verify the signature, validate, compare dates,
+ * install.
+ */
 #ifndef UPDATE_UPDATE_H
 #define UPDATE_UPDATE_H
 
@@ -16,7 +19,8 @@ struct update_options {
 };
 
 struct update_result {
-	const char *date; /* of the archive, or of the set that is used after going back; NULL: embedded */
+	const char *date; /* of the archive, or of the set that is used after going back; NULL:
+			     embedded */
 	const char *was;  /* date of what was in use before; never NULL */
 	bool changed;	  /* false: nothing newer, nothing done */
 	size_t unknown;	  /* tables in the archive that this version does not know */

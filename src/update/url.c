@@ -67,15 +67,13 @@ int http_allowed(const char *url, struct err *err)
 	for (i = 0; i < rest.n && !strchr("/?#", rest.p[i]); i++)
 		;
 	authority.n = i;
+	if (!view_is_nocase(scheme, "https") && !view_is_nocase(scheme, "http"))
+		return err_set(err, ERR_USAGE, _("%.200s: only https is spoken"), url);
 	if (!authority.n)
 		return err_set(err, ERR_USAGE, _("%.200s: names no host"), url);
 	if (view_chr(authority, '@') >= 0)
 		return err_set(err, ERR_USAGE, _("a URL with a user name or password is not taken"));
-	if (view_is_nocase(scheme, "https"))
-		return 0;
-	if (!view_is_nocase(scheme, "http"))
-		return err_set(err, ERR_USAGE, _("%.200s: only https is spoken"), url);
-	if (is_loopback(authority))
+	if (view_is_nocase(scheme, "https") || is_loopback(authority))
 		return 0;
 	return err_set(err, ERR_USAGE, _("%.200s: only https is spoken (http to this machine itself alone)"), url);
 }
