@@ -72,7 +72,8 @@ expect_columns() {
 # expect_clean FILE: no control character but tab and newline (the colours of a terminal included):
 # neither C0 and DEL, nor C1 and the bidi overrides as UTF-8.
 expect_clean() {
-	! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]' "$1" ||
+	local bad='[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]'
+	! LC_ALL=C grep -qP "$bad" "$1" ||
 		fail "control characters in $1"
 }
 

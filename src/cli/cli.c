@@ -28,8 +28,9 @@ const struct cmd *const cmds[] = {
 };
 
 /*
- * A closed descriptor 0, 1 or 2 would be taken by the next open() and written to as if it were the terminal.
- * Standing in for stdout and stderr is a read-only /dev/null, so that writing to them still fails.
+ * A closed descriptor 0, 1 or 2 would be taken by the next open() and written to as if it were the
+ * terminal. Standing in for stdout and stderr is a read-only /dev/null, so that writing to them
+ * still fails.
  */
 static void hold_standard_fds(void)
 {
@@ -63,7 +64,8 @@ int cli_write(struct run *r, const char *text, size_t n)
 {
 	struct err err = { 0 };
 
-	if (file_write_fd(r->out_fd, _("standard output"), (struct view){ .p = text, .n = n }, &err))
+	if (file_write_fd(r->out_fd, _("standard output"), (struct view){ .p = text, .n = n },
+			  &err))
 		return cli_fail(&err);
 	return EXIT_OK;
 }
@@ -86,7 +88,8 @@ static int unknown_command(const char *name)
 	if (near)
 		err_set(&err, ERR_USAGE, _("unknown command %.80s; did you mean %s?"), name, near);
 	else
-		err_set(&err, ERR_USAGE, _("unknown command %.80s; `cuvet --help` lists them"), name);
+		err_set(&err, ERR_USAGE, _("unknown command %.80s; `cuvet --help` lists them"),
+			name);
 	return cli_fail(&err);
 }
 
@@ -125,7 +128,8 @@ static int print_document(struct run *r, const char *what)
 	strbuf_init(&b, r->a);
 	if (docs_put(&b, what))
 		return write_buffer(r, &b);
-	err_set(&err, ERR_USAGE, _("--dump-docs %.80s: no such document; `--dump-docs list` names the pages"), what);
+	err_set(&err, ERR_USAGE,
+		_("--dump-docs %.80s: no such document; `--dump-docs list` names the pages"), what);
 	return cli_fail(&err);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands and options: const rows from which parsing, help, completion and the manual's option lists come. */
+/*
+ * Commands and options: const rows from which parsing, help, completion and the manual's option
+ * lists come.
+ */
 #ifndef CLI_CMD_H
 #define CLI_CMD_H
 
@@ -11,7 +14,13 @@
 struct arena;
 
 /* Exit codes: design.md, and the manual. */
-enum exit_code { EXIT_OK = 0, EXIT_BLOCKED = 1, EXIT_USAGE = 2, EXIT_UNDETERMINED = 3, EXIT_CANNOT = 4 };
+enum exit_code {
+	EXIT_OK = 0,
+	EXIT_BLOCKED = 1,
+	EXIT_USAGE = 2,
+	EXIT_UNDETERMINED = 3,
+	EXIT_CANNOT = 4
+};
 
 struct str_list {
 	const char **v;

@@ -19,17 +19,18 @@ const struct cmd cmd_check = {
 	.name = "check",
 	.args = "[SNAPSHOT]",
 	.summary = N_("judge this machine, a root or a saved snapshot (the default)"),
-	.details = N_("Finds the GPUs, the driver, the toolkits and the Python environments, judges whether they fit "
-		      "together, and names the one thing that is broken, with its evidence and the commands that "
-		      "mend it. Nothing of what is judged is executed.\n"
-		      "\n"
-		      "  cuvet check\n"
-		      "  cuvet check --json\n"
-		      "  cuvet check --root /mnt/disk\n"
-		      "  cuvet check snapshot.json\n"
-		      "  cuvet check --no-live --assume gpu='RTX 5090' --assume driver=570.86.16 \\\n"
-		      "      --assume torch=2.6.0+cu124 --assume python=3.12\n"
-		      "  cuvet check --require 'cc>=8.0' --require 'driver>=550'\n"),
+	.details = N_(
+		"Finds the GPUs, the driver, the toolkits and the Python environments, judges whether they fit "
+		"together, and names the one thing that is broken, with its evidence and the commands that "
+		"mend it. Nothing of what is judged is executed.\n"
+		"\n"
+		"  cuvet check\n"
+		"  cuvet check --json\n"
+		"  cuvet check --root /mnt/disk\n"
+		"  cuvet check snapshot.json\n"
+		"  cuvet check --no-live --assume gpu='RTX 5090' --assume driver=570.86.16 \\\n"
+		"      --assume torch=2.6.0+cu124 --assume python=3.12\n"
+		"  cuvet check --require 'cc>=8.0' --require 'driver>=550'\n"),
 	.opts = opts,
 	.run = run,
 };

@@ -63,7 +63,8 @@ static int64_t age_of(const char *date)
 	tm.tm_mon = (int)month - 1;
 	tm.tm_mday = (int)day;
 	then = timegm(&tm);
-	return now >= then ? (now - then) / DAY_SECONDS : -((then - now + DAY_SECONDS - 1) / DAY_SECONDS);
+	return now >= then ? (now - then) / DAY_SECONDS
+			   : -((then - now + DAY_SECONDS - 1) / DAY_SECONDS);
 }
 
 static void take_sets(struct status *s)
@@ -142,12 +143,14 @@ static void put_json(const struct status *s, const struct update_result *done, s
 static void put_age(const struct status *s, struct strbuf *out)
 {
 	if (s->age < 0)
-		strbuf_printf(out, _("age        none: the clock of this system is before that day\n"));
-	else if (s->age > OLD_DAYS)
 		strbuf_printf(out,
-			      _("age        %lld days: old; newer cards, drivers and releases are not known\n"
-				"           (`cuvet data update --from URL|FILE` installs newer tables)\n"),
-			      (long long)s->age);
+			      _("age        none: the clock of this system is before that day\n"));
+	else if (s->age > OLD_DAYS)
+		strbuf_printf(
+			out,
+			_("age        %lld days: old; newer cards, drivers and releases are not known\n"
+			  "           (`cuvet data update --from URL|FILE` installs newer tables)\n"),
+			(long long)s->age);
 	else
 		strbuf_printf(out, _("age        %lld days\n"), (long long)s->age);
 }
@@ -248,7 +251,8 @@ static int update(struct run *r)
 					    "`cuvet data rollback` goes back"),
 				    done.date, done.was);
 	else
-		said = arena_printf(r->a, _("nothing newer: the tables of %s are in use"), done.was);
+		said = arena_printf(r->a, _("nothing newer: the tables of %s are in use"),
+				    done.was);
 	return show_status(r, &done, said);
 }
 
@@ -259,9 +263,10 @@ static int rollback(struct run *r)
 
 	if (update_rollback(r->a, &done, &e))
 		return cli_fail(&e);
-	return show_status(r, &done,
-			   done.date ? arena_printf(r->a, _("the tables of %s are in use again"), done.date) :
-				       _("the program's own tables are in use again"));
+	return show_status(
+		r, &done,
+		done.date ? arena_printf(r->a, _("the tables of %s are in use again"), done.date)
+			  : _("the program's own tables are in use again"));
 }
 
 static const struct {
@@ -285,7 +290,8 @@ static int unknown(const char *name)
 	if (near)
 		err_set(&e, ERR_USAGE, _("data %.80s: did you mean %s?"), name, near);
 	else
-		err_set(&e, ERR_USAGE, _("data %.80s: must be one of status, update, rollback"), name);
+		err_set(&e, ERR_USAGE, _("data %.80s: must be one of status, update, rollback"),
+			name);
 	return cli_fail(&e);
 }
 
@@ -305,11 +311,13 @@ static int run(struct run *r)
 		return cli_fail(&e);
 	}
 	if (verbs[i].run != update && (o->from || o->trust_key || o->allow_older)) {
-		err_set(&e, ERR_USAGE, _("--from, --trust-key and --allow-older go with `data update`"));
+		err_set(&e, ERR_USAGE,
+			_("--from, --trust-key and --allow-older go with `data update`"));
 		return cli_fail(&e);
 	}
 	if (verbs[i].run != status && o->data) {
-		err_set(&e, ERR_USAGE, _("--data goes with `data status`; what is installed lies in one place"));
+		err_set(&e, ERR_USAGE,
+			_("--data goes with `data status`; what is installed lies in one place"));
 		return cli_fail(&e);
 	}
 	return verbs[i].run(r);
@@ -322,21 +330,22 @@ const struct cmd cmd_data = {
 	.name = "data",
 	.args = "[status|update|rollback]",
 	.summary = N_("the age of the matrix; a newer, signed one for this user"),
-	.details = N_("status (what is done without a word): which tables are in use, of which day, how old, and what is "
-		      "installed. update: reads an archive and the Ed25519 signature beside it, verifies it with the "
-		      "public key built in, validates every table and installs them for this user below "
-		      "$XDG_DATA_HOME/cuvet/data (~/.local/share/cuvet/data). Archives that are older than what is in use are refused. "
-		      "rollback: goes back to the tables that were used before, at last to the program's own.\n"
-		      "\n"
-		      "Installed tables are used when they are newer than the program's own; --data DIR comes first, and "
-		      "with CUVET_NO_USER_DATA=1 in the environment they are not looked at. Only https is spoken (http to "
-		      "this machine itself), only when --from names a URL; HTTPS_PROXY, NO_PROXY, CURL_CA_BUNDLE and "
-		      "SSL_CERT_FILE are heeded.\n"
-		      "\n"
-		      "  cuvet data\n"
-		      "  cuvet data update --from https://example.org/cuvet-data.json\n"
-		      "  cuvet data update --from cuvet-data.json\n"
-		      "  cuvet data rollback\n"),
+	.details = N_(
+		"status (what is done without a word): which tables are in use, of which day, how old, and what is "
+		"installed. update: reads an archive and the Ed25519 signature beside it, verifies it with the "
+		"public key built in, validates every table and installs them for this user below "
+		"$XDG_DATA_HOME/cuvet/data (~/.local/share/cuvet/data). Archives that are older than what is in use are refused. "
+		"rollback: goes back to the tables that were used before, at last to the program's own.\n"
+		"\n"
+		"Installed tables are used when they are newer than the program's own; --data DIR comes first, and "
+		"with CUVET_NO_USER_DATA=1 in the environment they are not looked at. Only https is spoken (http to "
+		"this machine itself), only when --from names a URL; HTTPS_PROXY, NO_PROXY, CURL_CA_BUNDLE and "
+		"SSL_CERT_FILE are heeded.\n"
+		"\n"
+		"  cuvet data\n"
+		"  cuvet data update --from https://example.org/cuvet-data.json\n"
+		"  cuvet data update --from cuvet-data.json\n"
+		"  cuvet data rollback\n"),
 	.opts = opts,
 	.run = run,
 };

@@ -22,9 +22,11 @@ static int unknown(const char *name)
 		all[i] = finding_info((enum finding_id)i)->name;
 	near = suggest(name, all);
 	if (near)
-		err_set(&err, ERR_UNKNOWN_NAME, _("no finding is called %.80s; did you mean %s?"), name, near);
+		err_set(&err, ERR_UNKNOWN_NAME, _("no finding is called %.80s; did you mean %s?"),
+			name, near);
 	else
-		err_set(&err, ERR_UNKNOWN_NAME, _("no finding is called %.80s; `cuvet explain` lists them"), name);
+		err_set(&err, ERR_UNKNOWN_NAME,
+			_("no finding is called %.80s; `cuvet explain` lists them"), name);
 	return cli_fail(&err);
 }
 
@@ -53,8 +55,8 @@ static void put_part(struct strbuf *out, const char *label, const char *text, in
 
 static void put_text(struct strbuf *out, const struct finding_info *f, int width)
 {
-	strbuf_printf(out, _("%s (%s), layer %s, %s by default\n"), f->name, f->code, layer_name(f->layer),
-		      severity_name(f->severity));
+	strbuf_printf(out, _("%s (%s), layer %s, %s by default\n"), f->name, f->code,
+		      layer_name(f->layer), severity_name(f->severity));
 	wrap_text(out, _(f->title), 0, 0, width);
 	put_part(out, _("What it means"), f->means, width);
 	put_part(out, _("How it is decided"), f->decided, width);
@@ -116,9 +118,10 @@ const struct cmd cmd_explain = {
 	.name = "explain",
 	.args = "[NAME|CODE]...",
 	.summary = N_("what a finding means, how it is decided, how to fix it"),
-	.details = N_("Prints the entry of each finding, by name or code. Without one: the list of all names.\n"
-		      "\n"
-		      "  cuvet explain driver-too-old\n"
-		      "  cuvet explain CV0301\n"),
+	.details = N_(
+		"Prints the entry of each finding, by name or code. Without one: the list of all names.\n"
+		"\n"
+		"  cuvet explain driver-too-old\n"
+		"  cuvet explain CV0301\n"),
 	.run = run,
 };

@@ -33,7 +33,8 @@ static bool same_version(const char *a, const char *b)
 {
 	struct version va, vb;
 
-	return version_parse(view_of(a), &va) && version_parse(view_of(b), &vb) && version_cmp(&va, &vb) == 0;
+	return version_parse(view_of(a), &va) && version_parse(view_of(b), &vb) &&
+	       version_cmp(&va, &vb) == 0;
 }
 
 /* "2.6" is the release 2.6.0 of a package; CUDA's 12.4 and 12.4.0 are rows of their own. */
@@ -99,10 +100,12 @@ static int nothing_fits(struct show *s, const char *key, const char *const *near
 	strbuf_init(&b, s->r->a);
 	put_near(&b, near);
 	if (b.n)
-		err_set(&e, ERR_UNKNOWN_NAME, _("show %s: nothing fits \"%.200s\"%s"), s->table, key, b.s);
+		err_set(&e, ERR_UNKNOWN_NAME, _("show %s: nothing fits \"%.200s\"%s"), s->table,
+			key, b.s);
 	else
-		err_set(&e, ERR_UNKNOWN_NAME, _("show %s: nothing fits \"%.200s\"; `cuvet show %s` lists all"),
-			s->table, key, s->table);
+		err_set(&e, ERR_UNKNOWN_NAME,
+			_("show %s: nothing fits \"%.200s\"; `cuvet show %s` lists all"), s->table,
+			key, s->table);
 	return cli_fail(&e);
 }
 
@@ -190,7 +193,8 @@ static int select_drivers(struct show *s, const struct str_list *keys)
 	size_t i;
 
 	for (i = 0; i < keys->n; i++) {
-		d = version_parse(view_of(keys->v[i]), &v) ? compat_driver(s->c, keys->v[i], NULL) : NULL;
+		d = version_parse(view_of(keys->v[i]), &v) ? compat_driver(s->c, keys->v[i], NULL)
+							   : NULL;
 		branch.v[branch.n++] = d ? arena_printf(s->r->a, "%u", v.part[0]) : keys->v[i];
 	}
 	return select_rows(s, &branch);
@@ -212,7 +216,8 @@ static int ambiguous(struct show *s, const char *name, const struct gpu_match *m
 	}
 	if (i < m->n)
 		strbuf_add(&b, ", ...");
-	err_set(&e, ERR_UNKNOWN_NAME, _("--gpu %.100s: several GPUs have this name; give one of %s"), name, b.s);
+	err_set(&e, ERR_UNKNOWN_NAME,
+		_("--gpu %.100s: several GPUs have this name; give one of %s"), name, b.s);
 	return cli_fail(&e);
 }
 
@@ -239,7 +244,8 @@ static int filter_by_gpu(struct show *s, const char *name)
 		enum arch_fit fit;
 
 		list = json_str_list(s->r->a, json_get(r.row, "arch_list"), &n);
-		fit = list ? compat_arch_fit((const char *const *)list, n, m.cc, &r.runs_from) : ARCH_FIT_NONE;
+		fit = list ? compat_arch_fit((const char *const *)list, n, m.cc, &r.runs_from)
+			   : ARCH_FIT_NONE;
 		if (fit == ARCH_FIT_NONE)
 			continue;
 		r.runs_by = fit == ARCH_FIT_SASS ? "SASS" : "PTX";
@@ -248,8 +254,9 @@ static int filter_by_gpu(struct show *s, const char *name)
 	s->n = kept;
 	if (kept)
 		return EXIT_OK;
-	err_set(&e, ERR_UNKNOWN_NAME, _("--gpu %.200s: none of these builds holds code for compute capability %s"),
-		name, cc_text(s->r->a, m.cc));
+	err_set(&e, ERR_UNKNOWN_NAME,
+		_("--gpu %.200s: none of these builds holds code for compute capability %s"), name,
+		cc_text(s->r->a, m.cc));
 	return cli_fail(&e);
 }
 
@@ -277,7 +284,8 @@ static int write_rows(struct show *s)
 		return cli_fail(compat_error(s->c));
 	if (s->r->o->json)
 		return cli_write(s->r, json.s, json.n);
-	if (json_parse_trusted(s->r->a, (struct view){ .p = json.s, .n = json.n }, s->table, &doc, &e))
+	if (json_parse_trusted(s->r->a, (struct view){ .p = json.s, .n = json.n }, s->table, &doc,
+			       &e))
 		return cli_fail(&e);
 	strbuf_init(&text, s->r->a);
 	show_text(s, doc, &text);
@@ -333,9 +341,11 @@ static int unknown_table(struct show *s, const char *name)
 	struct err e;
 
 	if (near)
-		err_set(&e, ERR_UNKNOWN_NAME, _("no table is called %.80s; did you mean %s?"), name, near);
+		err_set(&e, ERR_UNKNOWN_NAME, _("no table is called %.80s; did you mean %s?"), name,
+			near);
 	else
-		err_set(&e, ERR_UNKNOWN_NAME, _("no table is called %.80s; `cuvet show` lists them"), name);
+		err_set(&e, ERR_UNKNOWN_NAME,
+			_("no table is called %.80s; `cuvet show` lists them"), name);
 	return cli_fail(&e);
 }
 
@@ -376,19 +386,20 @@ const struct cmd cmd_show = {
 	.name = "show",
 	.args = "[TABLE [KEY...]]",
 	.summary = N_("look into the matrix of what goes with what, with sources"),
-	.details = N_("Without a table: the tables, how many rows each has and its date. With keys: the rows that fit "
-		      "all of them; a key is compared whole. Few rows are shown with all their fields and where "
-		      "each comes from, many as a list. With --check nothing is shown: the tables are validated, "
-		      "one line a problem and exit code 4, or \"ok\" and how much was looked at.\n"
-		      "\n"
-		      "  cuvet show gpu 'RTX 4090'\n"
-		      "  cuvet show gpu 10de:2684\n"
-		      "  cuvet show gpu 'NVIDIA GeForce RTX 2070 ...'\n"
-		      "  cuvet show torch 2.6.0 cu124 linux_aarch64\n"
-		      "  cuvet show torch --gpu 'GTX 1080 Ti'\n"
-		      "  cuvet show driver 580.65.06\n"
-		      "  cuvet show cuda 12.4 --json\n"
-		      "  cuvet show --check --data DIR\n"),
+	.details = N_(
+		"Without a table: the tables, how many rows each has and its date. With keys: the rows that fit "
+		"all of them; a key is compared whole. Few rows are shown with all their fields and where "
+		"each comes from, many as a list. With --check nothing is shown: the tables are validated, "
+		"one line a problem and exit code 4, or \"ok\" and how much was looked at.\n"
+		"\n"
+		"  cuvet show gpu 'RTX 4090'\n"
+		"  cuvet show gpu 10de:2684\n"
+		"  cuvet show gpu 'NVIDIA GeForce RTX 2070 ...'\n"
+		"  cuvet show torch 2.6.0 cu124 linux_aarch64\n"
+		"  cuvet show torch --gpu 'GTX 1080 Ti'\n"
+		"  cuvet show driver 580.65.06\n"
+		"  cuvet show cuda 12.4 --json\n"
+		"  cuvet show --check --data DIR\n"),
 	.opts = opts,
 	.run = run,
 };

@@ -50,11 +50,12 @@ const struct cmd cmd_snapshot = {
 	.name = "snapshot",
 	.args = "",
 	.summary = N_("write the facts, redacted, as JSON (the support bundle)"),
-	.details = N_("Writes all facts with their sources and states to standard output. Users in paths, UUIDs and "
-		      "tokens are masked, each the same way throughout. `cuvet check FILE` judges it elsewhere.\n"
-		      "\n"
-		      "  cuvet snapshot >snapshot.json\n"
-		      "  cuvet check snapshot.json\n"),
+	.details = N_(
+		"Writes all facts with their sources and states to standard output. Users in paths, UUIDs and "
+		"tokens are masked, each the same way throughout. `cuvet check FILE` judges it elsewhere.\n"
+		"\n"
+		"  cuvet snapshot >snapshot.json\n"
+		"  cuvet check snapshot.json\n"),
 	.opts = opts,
 	.run = run,
 };

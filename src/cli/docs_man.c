@@ -74,13 +74,15 @@ static void put_options(struct strbuf *out, const struct opt *const *rows)
 
 static void put_tail(struct strbuf *out)
 {
-	strbuf_add(out, "# EXIT STATUS\n\n"
-			"*0*\n\tstack-ok or degraded\n\n"
-			"*1*\n\tblocked; with *--strict*, degraded too\n\n"
-			"*2*\n\tusage\n\n"
-			"*3*\n\tundetermined: the report lists what would decide\n\n"
-			"*4*\n\tcuvet could not do its work (input or output, download, verification)\n\n"
-			"# SEE ALSO\n\n*cuvet*(1), *cuvet-findings*(7)\n");
+	strbuf_add(
+		out,
+		"# EXIT STATUS\n\n"
+		"*0*\n\tstack-ok or degraded\n\n"
+		"*1*\n\tblocked; with *--strict*, degraded too\n\n"
+		"*2*\n\tusage\n\n"
+		"*3*\n\tundetermined: the report lists what would decide\n\n"
+		"*4*\n\tcuvet could not do its work (input or output, download, verification)\n\n"
+		"# SEE ALSO\n\n*cuvet*(1), *cuvet-findings*(7)\n");
 }
 
 void docs_put_program(struct strbuf *out)
@@ -88,12 +90,14 @@ void docs_put_program(struct strbuf *out)
 	const struct cmd *const *c;
 
 	put_title(out, "cuvet.1", "will this GPU deep-learning stack run here");
-	strbuf_add(out, "# SYNOPSIS\n\n*cuvet* [_COMMAND_] [_OPTION_]... [_ARGUMENT_]...\n\n# DESCRIPTION\n\n"
-			"cuvet tells whether a GPU deep-learning stack will run on a machine, names the one thing that "
-			"is broken when it will not, and says what to type to fix it. Without a command it runs "
-			"*check*. The result goes to standard output, everything else to standard error. Nothing of "
-			"what is judged is executed, and nothing goes to the network unless a command says so.\n\n"
-			"# COMMANDS\n\n");
+	strbuf_add(
+		out,
+		"# SYNOPSIS\n\n*cuvet* [_COMMAND_] [_OPTION_]... [_ARGUMENT_]...\n\n# DESCRIPTION\n\n"
+		"cuvet tells whether a GPU deep-learning stack will run on a machine, names the one thing that "
+		"is broken when it will not, and says what to type to fix it. Without a command it runs "
+		"*check*. The result goes to standard output, everything else to standard error. Nothing of "
+		"what is judged is executed, and nothing goes to the network unless a command says so.\n\n"
+		"# COMMANDS\n\n");
 	for (c = cmds; *c; c++) {
 		strbuf_printf(out, "*%s* ", (*c)->name);
 		put_escaped(out, (*c)->args);
@@ -131,15 +135,18 @@ void docs_put_findings(struct strbuf *out)
 	size_t i;
 
 	put_title(out, "cuvet-findings.7", "the findings of cuvet");
-	strbuf_add(out, "# DESCRIPTION\n\nEvery finding has a name and a code that never change. *--ignore* and *--error* "
-			"take the name; *cuvet explain* prints the same text.\n\n");
+	strbuf_add(
+		out,
+		"# DESCRIPTION\n\nEvery finding has a name and a code that never change. *--ignore* and *--error* "
+		"take the name; *cuvet explain* prints the same text.\n\n");
 	for (i = 0; i < FINDING_COUNT; i++) {
 		const struct finding_info *f = finding_info((enum finding_id)i);
 
 		if ((int)f->layer != layer)
 			strbuf_printf(out, "# LAYER %s\n\n", layer_name(f->layer));
 		layer = (int)f->layer;
-		strbuf_printf(out, "## %s (%s, %s)\n\n", f->name, f->code, severity_name(f->severity));
+		strbuf_printf(out, "## %s (%s, %s)\n\n", f->name, f->code,
+			      severity_name(f->severity));
 		put_escaped(out, f->means);
 		strbuf_add(out, "\n\n*Decided by:* ");
 		put_escaped(out, f->decided);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completions for bash, zsh and fish from the option rows. Findings complete for --ignore, --error and explain. */
+/*
+ * Completions for bash, zsh and fish from the option rows. Findings complete for --ignore, --error
+ * and explain.
+ */
 #include <string.h>
 
 #include "cli/docs_parts.h"
@@ -32,7 +35,8 @@ static bool takes_finding(const struct opt *o)
 
 static bool takes_path(const struct opt *o)
 {
-	return o->arg && (strcmp(o->arg, "DIR") == 0 || strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "PATH") == 0);
+	return o->arg && (strcmp(o->arg, "DIR") == 0 || strcmp(o->arg, "FILE") == 0 ||
+			  strcmp(o->arg, "PATH") == 0);
 }
 
 static void bash_values(struct strbuf *out, const struct opt *const *rows)
@@ -46,7 +50,9 @@ static void bash_values(struct strbuf *out, const struct opt *const *rows)
 			put_words(out, (*rows)->choices);
 			strbuf_add(out, "' -- \"$cur\")\n");
 		} else if (takes_finding(*rows)) {
-			strbuf_add(out, "\t\tmapfile -t COMPREPLY < <(compgen -W \"$findings\" -- \"$cur\")\n");
+			strbuf_add(
+				out,
+				"\t\tmapfile -t COMPREPLY < <(compgen -W \"$findings\" -- \"$cur\")\n");
 		} else if (takes_path(*rows)) {
 			strbuf_add(out, "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n");
 		}
@@ -58,10 +64,12 @@ void docs_put_bash(struct strbuf *out)
 {
 	const struct cmd *const *c;
 
-	strbuf_add(out, "# bash completion for cuvet; made by `cuvet --dump-docs bash`\n"
-			"_cuvet() {\n"
-			"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
-			"\tlocal options findings='");
+	strbuf_add(
+		out,
+		"# bash completion for cuvet; made by `cuvet --dump-docs bash`\n"
+		"_cuvet() {\n"
+		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
+		"\tlocal options findings='");
 	put_finding_names(out);
 	strbuf_add(out, "'\n\tCOMPREPLY=()\n\tcase $prev in\n");
 	bash_values(out, shared_opts);
@@ -105,8 +113,8 @@ static void put_quoted(struct strbuf *out, const char *s, const char *special)
 static void zsh_options(struct strbuf *out, const struct opt *const *rows)
 {
 	for (; rows && *rows; rows++) {
-		strbuf_printf(out, "\t\t'%s--%s%s[", (*rows)->kind == OPT_LIST ? "*" : "", (*rows)->name,
-			      (*rows)->kind == OPT_FLAG ? "" : "=");
+		strbuf_printf(out, "\t\t'%s--%s%s[", (*rows)->kind == OPT_LIST ? "*" : "",
+			      (*rows)->name, (*rows)->kind == OPT_FLAG ? "" : "=");
 		put_quoted(out, (*rows)->help, "[]:\\");
 		strbuf_add(out, "]");
 		if ((*rows)->choices) {
@@ -115,7 +123,9 @@ static void zsh_options(struct strbuf *out, const struct opt *const *rows)
 			strbuf_add(out, ")");
 		} else if ((*rows)->kind != OPT_FLAG) {
 			strbuf_printf(out, ":%s:%s", (*rows)->arg,
-				      takes_finding(*rows) ? "($findings)" : takes_path(*rows) ? "_files" : "");
+				      takes_finding(*rows) ? "($findings)"
+				      : takes_path(*rows)  ? "_files"
+							   : "");
 		}
 		strbuf_add(out, "'\n");
 	}
@@ -125,8 +135,9 @@ void docs_put_zsh(struct strbuf *out)
 {
 	const struct cmd *const *c;
 
-	strbuf_add(out, "#compdef cuvet\n# zsh completion for cuvet; made by `cuvet --dump-docs zsh`\n"
-			"_cuvet() {\n\tlocal -a commands shared findings\n\tcommands=(\n");
+	strbuf_add(out,
+		   "#compdef cuvet\n# zsh completion for cuvet; made by `cuvet --dump-docs zsh`\n"
+		   "_cuvet() {\n\tlocal -a commands shared findings\n\tcommands=(\n");
 	for (c = cmds; *c; c++) {
 		strbuf_printf(out, "\t\t'%s:", (*c)->name);
 		put_quoted(out, (*c)->summary, ":\\");
@@ -173,11 +184,14 @@ void docs_put_fish(struct strbuf *out)
 {
 	const struct cmd *const *c;
 
-	strbuf_add(out, "# fish completion for cuvet; made by `cuvet --dump-docs fish`\nset -g cuvet_findings '");
+	strbuf_add(
+		out,
+		"# fish completion for cuvet; made by `cuvet --dump-docs fish`\nset -g cuvet_findings '");
 	put_finding_names(out);
 	strbuf_add(out, "'\n");
 	for (c = cmds; *c; c++) {
-		strbuf_printf(out, "complete -c cuvet -n __fish_use_subcommand -f -a %s -d '", (*c)->name);
+		strbuf_printf(out, "complete -c cuvet -n __fish_use_subcommand -f -a %s -d '",
+			      (*c)->name);
 		put_quoted(out, (*c)->summary, "\\");
 		strbuf_add(out, "'\n");
 	}
@@ -189,5 +203,7 @@ void docs_put_fish(struct strbuf *out)
 		strbuf_printf(&condition, " -n '__fish_seen_subcommand_from %s'", (*c)->name);
 		fish_options(out, condition.s, (*c)->opts);
 	}
-	strbuf_add(out, "complete -c cuvet -n '__fish_seen_subcommand_from explain' -f -a \"$cuvet_findings\"\n");
+	strbuf_add(
+		out,
+		"complete -c cuvet -n '__fish_seen_subcommand_from explain' -f -a \"$cuvet_findings\"\n");
 }

@@ -45,10 +45,11 @@ static void put_options(struct strbuf *out, const struct opt *const *rows)
 
 static void put_exit_codes(struct strbuf *out)
 {
-	wrap_text(out,
-		  _("Exit codes: 0 stack-ok or degraded; 1 blocked (with --strict, degraded too); 2 usage; "
-		    "3 undetermined; 4 cuvet could not do its work."),
-		  0, 12, HELP_WIDTH);
+	wrap_text(
+		out,
+		_("Exit codes: 0 stack-ok or degraded; 1 blocked (with --strict, degraded too); 2 usage; "
+		  "3 undetermined; 4 cuvet could not do its work."),
+		0, 12, HELP_WIDTH);
 }
 
 static void put_program(struct strbuf *out)
@@ -56,10 +57,11 @@ static void put_program(struct strbuf *out)
 	const struct cmd *const *c;
 
 	strbuf_add(out, _("Usage: cuvet [COMMAND] [OPTION]... [ARGUMENT]...\n\n"));
-	wrap_text(out,
-		  _("Will this GPU deep-learning stack run here, and if not, which one thing is broken and what "
-		    "do I type? Without a command: check."),
-		  0, 0, HELP_WIDTH);
+	wrap_text(
+		out,
+		_("Will this GPU deep-learning stack run here, and if not, which one thing is broken and what "
+		  "do I type? Without a command: check."),
+		0, 0, HELP_WIDTH);
 	strbuf_add(out, _("\nCommands (`cuvet COMMAND --help` says more):\n"));
 	for (c = cmds; *c; c++)
 		two_columns(out, (*c)->name, _((*c)->summary));

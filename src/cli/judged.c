@@ -35,12 +35,14 @@ int judged_snapshot(struct run *r, struct compat **ret_c, struct snapshot *ret_s
 		err_set(&err, ERR_USAGE, _("--root and %.200s exclude each other"), o->args.v[0]);
 		return cli_fail(&err);
 	}
-	if (compat_open(r->a, o->data, ret_c, &err) || source_snapshot(r->a, *ret_c, &so, ret_s, &err))
+	if (compat_open(r->a, o->data, ret_c, &err) ||
+	    source_snapshot(r->a, *ret_c, &so, ret_s, &err))
 		return cli_fail(&err);
 	return 0;
 }
 
-static int names(struct run *r, const char *option, const struct str_list *list, const enum finding_id **ret)
+static int names(struct run *r, const char *option, const struct str_list *list,
+		 const enum finding_id **ret)
 {
 	enum finding_id *ids = arena_calloc(r->a, list->n + 1, sizeof(*ids)), id;
 	const char *all[FINDING_COUNT + 1] = { 0 };
@@ -53,8 +55,9 @@ static int names(struct run *r, const char *option, const struct str_list *list,
 	for (i = 0; i < list->n; i++) {
 		if (!finding_lookup(list->v[i], &id)) {
 			near = suggest(list->v[i], all);
-			err_set(&err, ERR_USAGE, _("--%s %.80s: no finding has this name%s%s%s"), option, list->v[i],
-				near ? _("; did you mean ") : "", near ? near : "", near ? "?" : "");
+			err_set(&err, ERR_USAGE, _("--%s %.80s: no finding has this name%s%s%s"),
+				option, list->v[i], near ? _("; did you mean ") : "",
+				near ? near : "", near ? "?" : "");
 			return cli_fail(&err);
 		}
 		ids[i] = id;

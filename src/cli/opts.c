@@ -92,7 +92,8 @@ static int unknown(const struct parser *p, const char *shown, const char *name)
 		names[n++] = (*rows)->name;
 	near = suggest(name, names);
 	if (near)
-		return err_set(p->err, ERR_USAGE, _("unknown option %.80s; did you mean --%s?"), shown, near);
+		return err_set(p->err, ERR_USAGE, _("unknown option %.80s; did you mean --%s?"),
+			       shown, near);
 	return err_set(p->err, ERR_USAGE, _("unknown option %.80s; see `cuvet %s%s--help`"), shown,
 		       p->cmd ? p->cmd->name : "", p->cmd ? " " : "");
 }
@@ -115,8 +116,8 @@ static int store(const struct parser *p, const struct opt *o, const char *value)
 	struct str_list *list;
 
 	if (o->choices && !among(o->choices, value))
-		return err_set(p->err, ERR_USAGE, _("--%s %.80s: must be one of %s"), o->name, value,
-			       o->choices);
+		return err_set(p->err, ERR_USAGE, _("--%s %.80s: must be one of %s"), o->name,
+			       value, o->choices);
 	switch (o->kind) {
 	case OPT_FLAG:
 		*(bool *)(void *)(base + o->offset) = true;
@@ -150,7 +151,8 @@ static int take(const struct parser *p, int argc, char **argv, int *i)
 			return unknown(p, arg, arg + 1);
 	}
 	if (o->kind == OPT_FLAG)
-		return eq ? err_set(p->err, ERR_USAGE, _("--%s takes no value"), o->name) : store(p, o, NULL);
+		return eq ? err_set(p->err, ERR_USAGE, _("--%s takes no value"), o->name)
+			  : store(p, o, NULL);
 	if (eq)
 		return store(p, o, eq + 1);
 	if (*i + 1 >= argc)
@@ -158,8 +160,8 @@ static int take(const struct parser *p, int argc, char **argv, int *i)
 	return store(p, o, argv[++*i]);
 }
 
-int opts_parse(struct arena *a, const struct cmd *cmd, int argc, char **argv, int from, struct options *o,
-	       struct err *err)
+int opts_parse(struct arena *a, const struct cmd *cmd, int argc, char **argv, int from,
+	       struct options *o, struct err *err)
 {
 	struct parser p = { .a = a, .cmd = cmd, .o = o, .err = err };
 	bool operands = false;

@@ -5,15 +5,16 @@
 
 #include "cli/cmd.h"
 
-extern const struct opt opt_json, opt_format, opt_root, opt_facts, opt_python, opt_assume, opt_no_live, opt_data,
-	opt_lang, opt_color, opt_strict, opt_error, opt_ignore, opt_help, opt_version, opt_deep, opt_require,
-	opt_gpu, opt_check;
+extern const struct opt opt_json, opt_format, opt_root, opt_facts, opt_python, opt_assume,
+	opt_no_live, opt_data, opt_lang, opt_color, opt_strict, opt_error, opt_ignore, opt_help,
+	opt_version, opt_deep, opt_require, opt_gpu, opt_check;
 
 /*
- * Parses argv[from..] by the rows of `cmd` (may be NULL) and the shared ones. Operands go to o->args.
- * ERR_USAGE with the nearest option when one is unknown, an argument is missing or a value is not among the choices.
+ * Parses argv[from..] by the rows of `cmd` (may be NULL) and the shared ones. Operands go to
+ * o->args. ERR_USAGE with the nearest option when one is unknown, an argument is missing or a value
+ * is not among the choices.
  */
-int opts_parse(struct arena *a, const struct cmd *cmd, int argc, char **argv, int from, struct options *o,
-	       struct err *err) ATTR_MUST;
+int opts_parse(struct arena *a, const struct cmd *cmd, int argc, char **argv, int from,
+	       struct options *o, struct err *err) ATTR_MUST;
 
 #endif

@@ -60,7 +60,8 @@ int show_check(struct run *r, struct compat *c)
 
 	compat_validate(c, false, &d);
 	if (!d.tables) {
-		err_set(&e, ERR_DATA, _("%s: holds no table that is known"), compat_origin(c)->path);
+		err_set(&e, ERR_DATA, _("%s: holds no table that is known"),
+			compat_origin(c)->path);
 		return cli_fail(&e);
 	}
 	/* A folder of --data may be laid out as its owner likes. */

@@ -25,12 +25,14 @@ static void set_origin(struct show *s, struct show_row *r)
 	static const char *const tables[] = { "name", "gpu", "chip", "chip" };
 	static const char *const fields[] = { "name", "id", "chip", "cc" };
 	const struct gpu_row *g = r->gpu;
-	const char *const keys[] = { g->name, g->id, g->chip, g->cc > 0 ? cc_text(s->r->a, g->cc) : NULL };
+	const char *const keys[] = { g->name, g->id, g->chip,
+				     g->cc > 0 ? cc_text(s->r->a, g->cc) : NULL };
 	size_t i, at;
 
 	for (i = 0; i < ARRAY_LEN(tables) && !r->row; i++) {
 		at = keys[i] ? compat_find(s->c, tables[i], 0, fields[i], keys[i]) : SIZE_MAX;
-		r->row = at < compat_count(s->c, tables[i]) ? compat_row(s->c, tables[i], at) : NULL;
+		r->row =
+			at < compat_count(s->c, tables[i]) ? compat_row(s->c, tables[i], at) : NULL;
 		r->table = tables[i];
 	}
 }

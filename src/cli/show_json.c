@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* show as JSON: rows as the table has them, with the promised fields in front and sources that can be read. */
+/*
+ * show as JSON: rows as the table has them, with the promised fields in front and sources that can
+ * be read.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -10,9 +13,9 @@
 enum { NESTING_MAX = 32 }; /* tables of --data may nest deeper than the writer likes */
 
 /* Fields that stand in every row, known or not. */
-static const char *const torch_fields[] = { "version", "variant",   "platform",	  "cuda",	"cudnn",
-					    "python",  "arch_list", "min_glibc", "torchvision",
-					    "torchaudio" };
+static const char *const torch_fields[] = { "version",	   "variant",	"platform",  "cuda",
+					    "cudnn",	   "python",	"arch_list", "min_glibc",
+					    "torchvision", "torchaudio" };
 
 static void put_value(struct jsonw *w, const struct json *v, int depth)
 {
@@ -95,10 +98,13 @@ static void put_rest(struct jsonw *w, const struct json *row, const char *const 
 
 static void put_gpu(struct run *run, struct jsonw *w, const struct show_row *r)
 {
-	/* Said under their public names, or true of one id alone while the row may stand for several. */
-	static const char *const done[] = { "id",    "name",  "chip",  "chips", "cc",  "ids",	    "last_driver",
-					    "open",  "class", "memory_gib",	"kind", "first_driver",
-					    "arch" };
+	/*
+	 * Said under their public names, or true of one id alone while the row may stand for
+	 * several.
+	 */
+	static const char *const done[] = { "id",   "name",	    "chip", "chips", "cc",
+					    "ids",  "last_driver",  "open", "class", "memory_gib",
+					    "kind", "first_driver", "arch" };
 	const struct gpu_row *g = r->gpu;
 
 	jsonw_kstr(w, "name", g->name);
@@ -116,7 +122,10 @@ static void put_gpu(struct run *run, struct jsonw *w, const struct show_row *r)
 	else
 		jsonw_null(w);
 	jsonw_kbool(w, "last_driver_known", g->last_driver_known);
-	/* A capability alone has its sources from one of its chips, whose own facts are not the others'. */
+	/*
+	 * A capability alone has its sources from one of its chips, whose own facts are not the
+	 * others'.
+	 */
 	if (g->chip || g->id)
 		put_rest(w, r->row, done, ARRAY_LEN(done));
 }

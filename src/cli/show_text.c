@@ -176,7 +176,8 @@ static bool shown_anywhere(const struct json *rows, const char *field)
 
 static bool is_remark(const char *field)
 {
-	return strcmp(field, "confidence") == 0 || strcmp(field, "note") == 0 || strcmp(field, "doubt") == 0;
+	return strcmp(field, "confidence") == 0 || strcmp(field, "note") == 0 ||
+	       strcmp(field, "doubt") == 0;
 }
 
 /* Tables without a layout of their own show their key and what else is plain. */
@@ -220,7 +221,10 @@ static size_t choose_columns(struct page *p, const struct json *rows, struct col
 	return n;
 }
 
-/* Natural widths, then the widest gives way until the line fits; at last columns fall off the right end. */
+/*
+ * Natural widths, then the widest gives way until the line fits; at last columns fall off the right
+ * end.
+ */
 static size_t fit_columns(struct page *p, const struct json *rows, struct column *columns, size_t n)
 {
 	const struct json *row;
@@ -279,11 +283,12 @@ static void put_field(struct page *p, const char *label, const char *text)
 	int at = (int)utf8_columns(label), indent = LABEL_WIDTH + GAP;
 
 	if (!*text) {
-		strbuf_printf(p->out, "%s%s%s\n", p->bold ? "\033[1m" : "", label, p->bold ? "\033[0m" : "");
+		strbuf_printf(p->out, "%s%s%s\n", p->bold ? "\033[1m" : "", label,
+			      p->bold ? "\033[0m" : "");
 		return;
 	}
-	strbuf_printf(p->out, "%s%s%s%*s", p->bold ? "\033[1m" : "", label, p->bold ? "\033[0m" : "",
-		      at < indent ? indent - at : 1, "");
+	strbuf_printf(p->out, "%s%s%s%*s", p->bold ? "\033[1m" : "", label,
+		      p->bold ? "\033[0m" : "", at < indent ? indent - at : 1, "");
 	wrap_text(p->out, text, at < indent ? indent : at + 1, indent, p->width);
 }
 
@@ -308,7 +313,8 @@ static void put_sources(struct page *p, const struct json *list)
 	put_field(p, _("sources"), json_first(list) ? "" : "-");
 	for (v = json_first(list); v; v = json_next(v)) {
 		strbuf_add(p->out, "  - ");
-		wrap_text(p->out, clean(p->s->r->a, short_hash(p->s->r->a, json_str(v))), 4, 4, p->width);
+		wrap_text(p->out, clean(p->s->r->a, short_hash(p->s->r->a, json_str(v))), 4, 4,
+			  p->width);
 	}
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chooser of PyTorch builds: release by release from the newest on, reading no more rows than it must. */
+/*
+ * The chooser of PyTorch builds: release by release from the newest on, reading no more rows than
+ * it must.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +52,10 @@ static bool listed(const char *const *list, const char *what)
 	return false;
 }
 
-/* Experimental Pythons lack the packages beside torch; a free-threaded one is asked for by its name. */
+/*
+ * Experimental Pythons lack the packages beside torch; a free-threaded one is asked for by its
+ * name.
+ */
 static bool python_serves(const struct chooser *ch, const struct torch_row *r)
 {
 	if (!ch->python || listed((const char *const *)r->python, ch->python))
@@ -71,7 +77,8 @@ static enum arch_fit worst_fit(const struct torch_wish *w, const struct torch_ro
 	size_t i;
 
 	for (i = 0; i < w->n_ccs && worst != ARCH_FIT_NONE; i++) {
-		fit = compat_arch_fit((const char *const *)r->arch_list, r->n_arch, w->ccs[i], NULL);
+		fit = compat_arch_fit((const char *const *)r->arch_list, r->n_arch, w->ccs[i],
+				      NULL);
 		worst = fit < worst ? fit : worst;
 	}
 	return worst;
@@ -164,7 +171,10 @@ const struct torch_row *compat_torch_choose(struct compat *c, const struct torch
 	for (k = newest(c, t); *k; k++) {
 		if (!considered(&ch, *k))
 			continue;
-		/* A release is over: what has code for every GPU settles it, PTX waits for older releases. */
+		/*
+		 * A release is over: what has code for every GPU settles it, PTX waits for older
+		 * releases.
+		 */
 		if (last && version_cmp(&(*k)->number, &last->number) != 0) {
 			if (best.row && best.fit == ARCH_FIT_SASS)
 				break;
@@ -173,7 +183,8 @@ const struct torch_row *compat_torch_choose(struct compat *c, const struct torch
 			best.row = NULL;
 		}
 		last = *k;
-		if (serves(&ch, compat_torch_at(c, (size_t)(*k - c->torch_keys)), &one) && better(&one, &best))
+		if (serves(&ch, compat_torch_at(c, (size_t)(*k - c->torch_keys)), &one) &&
+		    better(&one, &best))
 			best = one;
 	}
 	if (best.row && best.fit == ARCH_FIT_SASS)

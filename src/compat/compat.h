@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bundled matrix: data/compat, embedded, or the directory of --data. Tables load when first asked for.
- * Rows are read-only and live on the arena. Text fields are NULL where the fact is not known.
- * Availability is never derived from version numbers: what is not listed was not published (design).
+ * The bundled matrix: data/compat, embedded, or the directory of --data. Tables load when first
+ * asked for. Rows are read-only and live on the arena. Text fields are NULL where the fact is not
+ * known. Availability is never derived from version numbers: what is not listed was not published
+ * (design).
  */
 #ifndef COMPAT_COMPAT_H
 #define COMPAT_COMPAT_H
@@ -17,7 +18,10 @@ struct arena;
 struct json;
 struct compat;
 
-/* `dir` NULL: the embedded tables. Damaged tables make later look-ups fail with ERR_DATA (compat_error). */
+/*
+ * `dir` NULL: the embedded tables. Damaged tables make later look-ups fail with ERR_DATA
+ * (compat_error).
+ */
 int compat_open(struct arena *a, const char *dir, struct compat **ret, struct err *err) ATTR_MUST;
 /* First error met while loading a table lazily, or NULL. cmd code checks it once at the end. */
 const struct err *compat_error(const struct compat *c);
@@ -30,18 +34,26 @@ const char *const *compat_tables(struct compat *c);
 const struct json *compat_table(struct compat *c, const char *table);
 
 /*
- * Row by row, without a parse of the rest: number of rows (0 for no such table), row i, a string member of it (NULL when
- * it is none), the table's date, and what a key of "sources" stands for: "what (where, date)".
+ * Row by row, without a parse of the rest: number of rows (0 for no such table), row i, a string
+ * member of it (NULL when it is none), the table's date, and what a key of "sources" stands for:
+ * "what (where, date)".
  */
 size_t compat_count(struct compat *c, const char *table);
 const struct json *compat_row(struct compat *c, const char *table, size_t i);
 const char *compat_text(struct compat *c, const char *table, size_t i, const char *field);
-/* First row from `from` on whose string member `field` is `value`; compat_count() when there is none. */
-size_t compat_find(struct compat *c, const char *table, size_t from, const char *field, const char *value);
+/*
+ * First row from `from` on whose string member `field` is `value`; compat_count() when there is
+ * none.
+ */
+size_t compat_find(struct compat *c, const char *table, size_t from, const char *field,
+		   const char *value);
 const char *compat_table_date(struct compat *c, const char *table);
 const char *compat_source(struct compat *c, const char *table, const char *key);
 
-/* The fields by which rows are looked up, the key first; ends with field NULL. NULL for tables without such a list. */
+/*
+ * The fields by which rows are looked up, the key first; ends with field NULL. NULL for tables
+ * without such a list.
+ */
 struct table_key {
 	const char *field;
 	bool in_key; /* part of the table's key: always there */
@@ -59,27 +71,30 @@ struct gpu_row {
 	const char *chip;	  /* "AD102" */
 	const char *architecture; /* "Ada" */
 	int cc;			  /* 89; -1 when not known (or the part cannot run CUDA) */
-	const char *last_driver;  /* "470", "580": last branch; NULL: still supported or not known */
-	const char *first_driver; /* exact version or branch that first listed it; chip's when the id has none */
+	const char *last_driver; /* "470", "580": last branch; NULL: still supported or not known */
+	const char *first_driver; /* exact version or branch that first listed it; chip's when the
+				     id has none */
 	bool first_driver_exact;  /* from the device's own listing */
 	const char *open_module;  /* "supported", "required", "unsupported"; NULL */
 	const char *gpu_class;	  /* datacenter, workstation, geforce, mobile, tegra, vgpu; NULL */
 	double memory_gib;	  /* 0 when not known */
 	const char *source;	  /* for evidence: "matrix gpu 2684" */
 	bool doubtful;		  /* rests on one source or an assumption: findings say inferred */
-	bool last_driver_known;	    /* last_driver NULL then means that no branch has dropped it yet */
+	bool last_driver_known; /* last_driver NULL then means that no branch has dropped it yet */
 	bool last_driver_inferred;  /* from the chip, not from the device's own listing */
 	bool open_module_inferred;
 };
 const struct gpu_row *compat_gpu(struct compat *c, const char *device_id); /* "2684", lower case */
 /* Row i of that table, in its order; NULL beyond the end or damaged. */
 const struct gpu_row *compat_gpu_at(struct compat *c, size_t i);
-const struct gpu_row *compat_gpu_subsystem(struct compat *c, const char *device_id, const char *subsystem);
+const struct gpu_row *compat_gpu_subsystem(struct compat *c, const char *device_id,
+					   const char *subsystem);
 
 /*
- * By name (with or without "NVIDIA ", any case and blanks), "10de:2684", "cc:8.9", a vGPU guest name, a MIG device
- * name ("MIG 1g.5gb Device on ...") or a name cut by nvidia-smi ("... " ends in "..."). Whole, never a substring.
- * All rows that fit; n 0 when none. `near`: up to 5 close names when none fits.
+ * By name (with or without "NVIDIA ", any case and blanks), "10de:2684", "cc:8.9", a vGPU guest
+ * name, a MIG device name ("MIG 1g.5gb Device on ...") or a name cut by nvidia-smi ("... " ends in
+ * "..."). Whole, never a substring. All rows that fit; n 0 when none. `near`: up to 5 close names
+ * when none fits.
  */
 struct gpu_match {
 	const struct gpu_row **rows;
@@ -88,7 +103,10 @@ struct gpu_match {
 	const char *const *near; /* NULL-terminated */
 };
 void compat_gpu_find(struct compat *c, const char *name, struct gpu_match *ret);
-/* Bare row for a compute capability ("cc:12.0"): name "compute capability 12.0". NULL if no such is known. */
+/*
+ * Bare row for a compute capability ("cc:12.0"): name "compute capability 12.0". NULL if no such is
+ * known.
+ */
 const struct gpu_row *compat_gpu_of_cc(struct compat *c, int cc);
 
 /* -------- drivers */
@@ -98,9 +116,15 @@ struct driver_row {
 	const char *kind, *eol;
 	const char *source;
 };
-/* Row of the branch of a version "580.65.06"; between known branches the nearest lower one with *ret_exact false. */
+/*
+ * Row of the branch of a version "580.65.06"; between known branches the nearest lower one with
+ * *ret_exact false.
+ */
 const struct driver_row *compat_driver(struct compat *c, const char *version, bool *ret_exact);
-/* Newest CUDA that this driver knows ("13.0"), by branch table and, where exact, by release minimums. NULL unknown. */
+/*
+ * Newest CUDA that this driver knows ("13.0"), by branch table and, where exact, by release
+ * minimums. NULL unknown.
+ */
 const char *compat_driver_cuda(struct compat *c, const char *version);
 
 /* -------- CUDA releases */
@@ -113,13 +137,18 @@ struct cuda_row {
 	int nvcc_min_cc, nvcc_max_cc;	 /* -1 not known */
 	const char *source;
 };
-const struct cuda_row *compat_cuda(struct compat *c, const char *cuda); /* "12.4", "12.4.1"; by major.minor; NULL */
+const struct cuda_row *compat_cuda(struct compat *c,
+				   const char *cuda); /* "12.4", "12.4.1"; by major.minor; NULL */
 /*
- * Lowest driver on which a build with this CUDA starts (minor-version rule from CUDA 11 on, else the release's own).
- * NULL when the table does not say. *ret_inferred when extrapolated from the major.
+ * Lowest driver on which a build with this CUDA starts (minor-version rule from CUDA 11 on, else
+ * the release's own). NULL when the table does not say. *ret_inferred when extrapolated from the
+ * major.
  */
 const char *compat_min_driver(struct compat *c, const char *cuda, bool windows, bool *ret_inferred);
-/* Oldest driver branch number, as text, that can be recommended for this CUDA (production or LTS). NULL unknown. */
+/*
+ * Oldest driver branch number, as text, that can be recommended for this CUDA (production or LTS).
+ * NULL unknown.
+ */
 const char *compat_recommended_branch(struct compat *c, const char *cuda);
 
 /* -------- PyTorch */
@@ -137,7 +166,8 @@ struct torch_row {
 	const char *min_glibc;
 	const char *torchvision, *torchaudio, *triton, *nccl;
 	bool pypi_default;
-	const char *index_url; /* complete --index-url for this variant, for PyPI's default too; NULL not known */
+	const char *index_url; /* complete --index-url for this variant, for PyPI's default too;
+				  NULL not known */
 	bool find_links;       /* index_url is a page of links: pip's -f, not --index-url */
 	const char *date;
 	const char *arch_confidence;
@@ -152,7 +182,9 @@ const struct torch_row *compat_torch(struct compat *c, const char *version, cons
 const struct torch_row *compat_torch_rows(struct compat *c, size_t *ret_n);
 /* Row i of that table, in its order; NULL beyond the end or damaged. */
 const struct torch_row *compat_torch_at(struct compat *c, size_t i);
-/* Rows of one release, as NULL-terminated list of pointers: parses no more than those. Never NULL. */
+/*
+ * Rows of one release, as NULL-terminated list of pointers: parses no more than those. Never NULL.
+ */
 const struct torch_row *const *compat_torch_of_release(struct compat *c, const char *version);
 /* Is this release in the table at all (any platform or variant)? */
 bool compat_torch_release(struct compat *c, const char *version);
@@ -161,11 +193,13 @@ const char *compat_torch_of(struct compat *c, const char *package, const char *v
 
 /* How a device fares with an arch list, best first: SASS, PTX, nothing. */
 enum arch_fit { ARCH_FIT_NONE, ARCH_FIT_PTX, ARCH_FIT_SASS };
-enum arch_fit compat_arch_fit(const char *const *arch_list, size_t n, int cc, const char **ret_entry);
+enum arch_fit compat_arch_fit(const char *const *arch_list, size_t n, int cc,
+			      const char **ret_entry);
 
 /*
- * The newest published torch build that serves all of this: the shared chooser of remedies and of `plan`.
- * Unknown wishes (NULL, 0) do not constrain. Rows with an unknown arch list are never chosen.
+ * The newest published torch build that serves all of this: the shared chooser of remedies and of
+ * `plan`. Unknown wishes (NULL, 0) do not constrain. Rows with an unknown arch list are never
+ * chosen.
  */
 struct torch_wish {
 	const int *ccs; /* compute capabilities of all GPUs */

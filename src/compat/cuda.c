@@ -4,7 +4,9 @@
 
 #include "compat/table.h"
 
-enum { MINOR_COMPAT_FROM = 11 }; /* CUDA Compatibility guide: minor-version compatibility begins with CUDA 11 */
+enum {
+	MINOR_COMPAT_FROM = 11
+}; /* CUDA Compatibility guide: minor-version compatibility begins with CUDA 11 */
 
 static const struct cuda_row *cuda_at(struct compat *c, struct table *t, size_t i)
 {
@@ -45,7 +47,8 @@ const struct cuda_row *compat_cuda(struct compat *c, const char *cuda)
 	if (!t || !version_parse(view_of(cuda), &v) || v.n < 2)
 		return NULL;
 	minor = arena_printf(c->a, "%u.%u", v.part[0], v.part[1]);
-	for (i = table_find(c, t, 0, "cuda", minor); i < t->n; i = table_find(c, t, i + 1, "cuda", minor))
+	for (i = table_find(c, t, 0, "cuda", minor); i < t->n;
+	     i = table_find(c, t, i + 1, "cuda", minor))
 		if (is_minor(c, t, i))
 			return cuda_at(c, t, i);
 	return NULL;

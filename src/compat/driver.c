@@ -77,7 +77,10 @@ const char *compat_driver_cuda(struct compat *c, const char *version)
 
 	if (d && exact && d->max_cuda)
 		return d->max_cuda;
-	/* A branch that is not listed, or Windows' numbers: its neighbour below, or what the releases ask for. */
+	/*
+	 * A branch that is not listed, or Windows' numbers: its neighbour below, or what the
+	 * releases ask for.
+	 */
 	by_minimum = d || (version && *version) ? cuda_by_minimum(c, version) : NULL;
 	if (d && d->max_cuda && version_cmp_str(d->max_cuda, by_minimum) > 0)
 		return d->max_cuda;
@@ -89,7 +92,8 @@ static bool maintained(const struct driver_row *d, const char *today)
 {
 	if (!d->eol)
 		return true;
-	return strcmp(d->eol, "past") != 0 && (!today || strncmp(d->eol, today, strlen("2026-11")) >= 0);
+	return strcmp(d->eol, "past") != 0 &&
+	       (!today || strncmp(d->eol, today, strlen("2026-11")) >= 0);
 }
 
 const char *compat_recommended_branch(struct compat *c, const char *cuda)

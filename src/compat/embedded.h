@@ -5,7 +5,9 @@
 
 #include "base/view.h"
 
-/* "schema/gpu.schema", "data/keys/cuvet-data.pub". An empty view when there is none of that name. */
+/*
+ * "schema/gpu.schema", "data/keys/cuvet-data.pub". An empty view when there is none of that name.
+ */
 struct view compat_embedded(const char *name);
 /* Newest date of the embedded tables; points into them, so that it need not end in NUL. */
 struct view compat_embedded_date(void);

@@ -36,7 +36,10 @@ static void set_first_driver(struct gpu_row *g, const struct json *row, const st
 		g->first_driver = own;
 		return;
 	}
-	/* A list that first names a device is no proof against older drivers; the chip's first driver is one. */
+	/*
+	 * A list that first names a device is no proof against older drivers; the chip's first
+	 * driver is one.
+	 */
 	g->first_driver = json_get_str(chip, "first_driver");
 	if (!g->first_driver && is_branch(own))
 		g->first_driver = own;
@@ -156,7 +159,8 @@ static void merge_chip(struct gpu_row *g, const struct gpu_row *chip)
 		g->last_driver = NULL;
 		g->last_driver_known = false;
 	}
-	if (g->open_module && (!chip->open_module || strcmp(g->open_module, chip->open_module) != 0))
+	if (g->open_module &&
+	    (!chip->open_module || strcmp(g->open_module, chip->open_module) != 0))
 		g->open_module = NULL;
 	if (g->gpu_class && !chip->gpu_class)
 		g->gpu_class = NULL;
@@ -175,7 +179,8 @@ static bool nvcc_knows(struct compat *c, int cc)
 	size_t i;
 
 	for (i = t ? t->n : 0; i-- > 0;)
-		for (v = json_first(json_get(table_row(c, t, i), "nvcc_targets")); v; v = json_next(v))
+		for (v = json_first(json_get(table_row(c, t, i), "nvcc_targets")); v;
+		     v = json_next(v))
 			if (cc_parse(json_str(v)) == cc)
 				return true;
 	return false;
@@ -190,7 +195,8 @@ const struct gpu_row *compat_gpu_of_cc(struct compat *c, int cc)
 
 	if (!t || !wanted)
 		return NULL;
-	for (i = table_find(c, t, 0, "cc", wanted); i < t->n; i = table_find(c, t, i + 1, "cc", wanted)) {
+	for (i = table_find(c, t, 0, "cc", wanted); i < t->n;
+	     i = table_find(c, t, i + 1, "cc", wanted)) {
 		chip = json_get_str(table_row(c, t, i), "chip");
 		if (!chip)
 			continue;

@@ -34,7 +34,10 @@ enum { NAME_DROP_BRAND = 1, NAME_DROP_SERIES = 2 };
 void gpu_name_words(const struct gpu_name *name, unsigned drop, struct gpu_words *ret);
 /* Did a brand (GeForce, Tesla, ...) stand among the words? */
 bool gpu_words_branded(const struct gpu_words *words);
-/* Do the words of `wanted` begin `name`, and is the rest only about its shape (SXM4, PCIe, 80GB, "Edition")? */
+/*
+ * Do the words of `wanted` begin `name`, and is the rest only about its shape (SXM4, PCIe, 80GB,
+ * "Edition")?
+ */
 bool gpu_words_fit(const struct gpu_words *wanted, const struct gpu_words *name);
 
 #endif

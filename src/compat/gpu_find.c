@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what a person or a program calls a GPU to rows. A name is compared whole; what does not fit finds nothing. */
+/*
+ * From what a person or a program calls a GPU to rows. A name is compared whole; what does not fit
+ * finds nothing.
+ */
 #include <string.h>
 
 #include "compat/gpu.h"
@@ -8,7 +11,10 @@
 /* How a name fits, best first. A worse kind counts only where no better one was met. */
 enum fit { FIT_WHOLE, FIT_SHORT, FIT_SHORTER, FIT_KINDS };
 
-/* nvidia-smi's table cuts a name longer than `longer` to `keep` and "...". Source: facts.cut of the name table. */
+/*
+ * nvidia-smi's table cuts a name longer than `longer` to `keep` and "...". Source: facts.cut of the
+ * name table.
+ */
 static const struct {
 	size_t keep, longer;
 } cuts[] = {
@@ -32,7 +38,7 @@ struct search {
 	struct gpu_name plain;
 	struct gpu_words words;	   /* of the query, brands left out */
 	bool branded;		   /* the query names a brand or the maker */
-	bool bare;		   /* "4090", "TITAN X": only with a series word would it be a name */
+	bool bare; /* "4090", "TITAN X": only with a series word would it be a name */
 	bool series;		   /* "RTX 4090": a series word stands in the query */
 	struct view stem;	   /* of a cut name; p NULL for a whole one */
 	size_t longer;
@@ -51,7 +57,10 @@ static void add_hit(struct search *s, enum fit fit, struct table *t, size_t row,
 	struct hit *hit;
 	size_t i;
 
-	/* A row's names come one after another. A cut name asks for each of them, any other for the row. */
+	/*
+	 * A row's names come one after another. A cut name asks for each of them, any other for the
+	 * row.
+	 */
 	for (i = h->n; i-- > 0 && h->v[i].t == t && h->v[i].row == row;)
 		if (!s->stem.p || view_is(name, h->v[i].name))
 			return;
@@ -80,7 +89,9 @@ static bool starts_nocase(struct view v, struct view stem)
 
 static const struct view maker = { .p = "NVIDIA ", .n = 7 };
 
-/* Drivers before 465 knew no device that was first listed later, and only they left "NVIDIA " out. */
+/*
+ * Drivers before 465 knew no device that was first listed later, and only they left "NVIDIA " out.
+ */
 static bool bare_known(struct search *s, struct table *t, size_t row)
 {
 	struct view first = table_text(s->c, t, row, "first_driver");
@@ -88,7 +99,10 @@ static bool bare_known(struct search *s, struct table *t, size_t row)
 	return !first.p || view_is(first, "<=460");
 }
 
-/* The driver's release decides whether "NVIDIA " stands in front, so both forms of each name may have been cut. */
+/*
+ * The driver's release decides whether "NVIDIA " stands in front, so both forms of each name may
+ * have been cut.
+ */
 static bool cut_fits(struct search *s, struct table *t, size_t row, struct view name)
 {
 	size_t front = starts_nocase(s->stem, maker) ? maker.n : 0;
@@ -249,8 +263,8 @@ static void look(struct search *s, visit_name *visit)
 }
 
 /*
- * The whole name decides. Without the maker's name it may also have been meant for the boards that share it ("H100" for
- * H100 PCIe, H100 NVL ...), as long as that leaves the capability certain.
+ * The whole name decides. Without the maker's name it may also have been meant for the boards that
+ * share it ("H100" for H100 PCIe, H100 NVL ...), as long as that leaves the capability certain.
  */
 static void choose_hits(struct search *s, struct gpu_match *m)
 {
@@ -281,7 +295,8 @@ static bool find_device(struct compat *c, struct view name, struct gpu_match *m)
 	head = view_cut(name, ':', &rest);
 	if (rest.n) {
 		id = view_cut(rest, ':', &sub);
-		if (head.n != 4 || id.n != 4 || !view_u64(head, 16, &vendor) || !view_u64(id, 16, &x))
+		if (head.n != 4 || id.n != 4 || !view_u64(head, 16, &vendor) ||
+		    !view_u64(id, 16, &x))
 			return false;
 	} else if ((view_starts(name, "0x") || view_starts(name, "0X")) && view_u64(name, 16, &x)) {
 		if (name.n > 6 && x >> 16 == 0x10de) {
@@ -307,7 +322,8 @@ static bool find_capability(struct compat *c, struct view name, struct gpu_match
 
 	if (name.n < 4 || !view_is_nocase((struct view){ .p = name.p, .n = 3 }, "cc:"))
 		return false;
-	add_row(&s, m, compat_gpu_of_cc(c, cc_parse(view_dup(c->a, view_trim(view_skip(name, 3))))));
+	add_row(&s, m,
+		compat_gpu_of_cc(c, cc_parse(view_dup(c->a, view_trim(view_skip(name, 3))))));
 	return true;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forms of a GPU's name for comparing: what people and programs add to it or leave out. Looks at no table. */
+/*
+ * Forms of a GPU's name for comparing: what people and programs add to it or leave out. Looks at no
+ * table.
+ */
 #include <string.h>
 
 #include "compat/gpu.h"
@@ -87,9 +90,9 @@ static const struct {
 	const char *word;
 	unsigned drop;
 } lines[] = {
-	{ "nvidia", NAME_DROP_BRAND },	{ "geforce", NAME_DROP_BRAND }, { "tesla", NAME_DROP_BRAND },
-	{ "quadro", NAME_DROP_BRAND },	{ "jetson", NAME_DROP_BRAND },	{ "agx", NAME_DROP_BRAND },
-	{ "rtx", NAME_DROP_SERIES },	{ "gtx", NAME_DROP_SERIES },	{ "gt", NAME_DROP_SERIES },
+	{ "nvidia", NAME_DROP_BRAND }, { "geforce", NAME_DROP_BRAND }, { "tesla", NAME_DROP_BRAND },
+	{ "quadro", NAME_DROP_BRAND }, { "jetson", NAME_DROP_BRAND },  { "agx", NAME_DROP_BRAND },
+	{ "rtx", NAME_DROP_SERIES },   { "gtx", NAME_DROP_SERIES },    { "gt", NAME_DROP_SERIES },
 	{ "gts", NAME_DROP_SERIES },
 };
 
@@ -148,10 +151,11 @@ static bool is_size(struct view w)
 /* Words about the shape of a board, which leave its chip family as it is. */
 static bool is_shape(struct view w)
 {
-	static const char *const shapes[] = { "sxm",	  "pcie",	"pci",	  "e",	    "nvl",
-					      "fhhl",	  "dgxs",	"lp",	  "ada",    "generation",
-					      "blackwell", "workstation", "server", "edition", "max",
-					      "q",	  "sff",	"(pascal)" };
+	static const char *const shapes[] = { "sxm",	"pcie",	      "pci",	   "e",
+					      "nvl",	"fhhl",	      "dgxs",	   "lp",
+					      "ada",	"generation", "blackwell", "workstation",
+					      "server", "edition",    "max",	   "q",
+					      "sff",	"(pascal)" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(shapes); i++)

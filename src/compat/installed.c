@@ -39,9 +39,10 @@ int installed_folder(struct arena *a, const char **ret_base, const char **ret_pa
 	else if (home && home[0] == '/')
 		base = arena_printf(a, "%s/.local/share", home);
 	else
-		return err_set(err, ERR_NOENT,
-			       _("neither XDG_DATA_HOME nor HOME names a folder, so that there is no place for "
-				 "this user's data"));
+		return err_set(
+			err, ERR_NOENT,
+			_("neither XDG_DATA_HOME nor HOME names a folder, so that there is no place for "
+			  "this user's data"));
 	*ret_base = base;
 	*ret_path = arena_printf(a, "%s/cuvet/data", base);
 	return 0;
@@ -61,7 +62,8 @@ int installed_private(int fd, const char *name, struct err *err)
 	if (st.st_uid != geteuid() && st.st_uid != 0)
 		return err_set(err, ERR_ACCESS, _("%s: belongs to another user"), name);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return err_set(err, ERR_ACCESS, _("%s: others may write to it (chmod go-w ends that)"), name);
+		return err_set(err, ERR_ACCESS,
+			       _("%s: others may write to it (chmod go-w ends that)"), name);
 	return 0;
 }
 
@@ -106,7 +108,8 @@ int installed_open(struct arena *a, int *ret_fd, struct err *err)
 }
 
 /* A small JSON file of ours. */
-static int read_json(struct arena *a, int dir, const char *name, const struct json **ret, struct err *err)
+static int read_json(struct arena *a, int dir, const char *name, const struct json **ret,
+		     struct err *err)
 {
 	_cleanup_fd_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct view text;
@@ -165,7 +168,8 @@ int installed_current(struct arena *a, int fd, struct installed_current *ret, st
 }
 
 /* The table's file is there as it was written; NULL or what is wrong. */
-static const char *table_wrong(struct arena *a, int fd, const struct json *tables, const char *table)
+static const char *table_wrong(struct arena *a, int fd, const struct json *tables,
+			       const char *table)
 {
 	const struct json *one;
 	struct stat st;
@@ -173,7 +177,8 @@ static const char *table_wrong(struct arena *a, int fd, const struct json *table
 
 	one = json_get(tables, table);
 	if (!json_get_int(one, "size", &size))
-		return arena_printf(a, _("it lacks the table %s, which this version of cuvet needs"), table);
+		return arena_printf(
+			a, _("it lacks the table %s, which this version of cuvet needs"), table);
 	if (fstatat(fd, arena_printf(a, "%s.json", table), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return arena_printf(a, _("%s.json: %s"), table, strerror(errno));
 	if (!S_ISREG(st.st_mode) || !trusted_stat(&st))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables that this user has installed (`cuvet data update`): where they lie, and whether to use them.
+ * Tables that this user has installed (`cuvet data update`): where they lie, and whether to use
+ * them.
  *
  *   $XDG_DATA_HOME/cuvet/data/      (~/.local/share/cuvet/data)
  *     current                       which set is used, and which were before it; replaced by rename
@@ -40,17 +41,22 @@ int installed_folder(struct arena *a, const char **ret_base, const char **ret_pa
 		     struct err *err) ATTR_MUST;
 /* Opens the folder of the sets; the caller closes. ERR_NOENT when it is not there. */
 int installed_open(struct arena *a, int *ret_fd, struct err *err) ATTR_MUST;
-/* Is the descriptor a folder that nobody but this user (and root) can write? `name` for the message. */
+/*
+ * Is the descriptor a folder that nobody but this user (and root) can write? `name` for the
+ * message.
+ */
 int installed_private(int fd, const char *name, struct err *err) ATTR_MUST;
 
 struct installed_current {
 	const char *use;	  /* name of a set; NULL: the embedded tables */
-	const char *allowed_over; /* older data were asked for over embedded ones of this date; or NULL */
+	const char *allowed_over; /* older data were asked for over embedded ones of this date; or
+				     NULL */
 	const char **history;	  /* sets used before, the last one last; NULL-terminated */
 	size_t n_history;
 };
 /* A file that is not there means that no set is used. */
-int installed_current(struct arena *a, int fd, struct installed_current *ret, struct err *err) ATTR_MUST;
+int installed_current(struct arena *a, int fd, struct installed_current *ret,
+		      struct err *err) ATTR_MUST;
 
 struct installed_set {
 	const char *name;
@@ -70,8 +76,9 @@ const char **installed_names(struct arena *a, int fd, size_t *ret_n);
 bool installed_preferred(const struct installed_set *set, const struct installed_current *current);
 
 /*
- * The folder whose tables are to be used instead of the embedded ones, or NULL. *ret_ignored says why
- * a set that was chosen is not used. The variable CUVET_NO_USER_DATA, if not empty, hides all sets.
+ * The folder whose tables are to be used instead of the embedded ones, or NULL. *ret_ignored says
+ * why a set that was chosen is not used. The variable CUVET_NO_USER_DATA, if not empty, hides all
+ * sets.
  */
 const char *installed_active(struct arena *a, const char **ret_ignored);
 

@@ -12,7 +12,10 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* Edit distance (insert, drop, change), case apart; looks at the first LONGEST bytes and stops beyond `limit`. */
+/*
+ * Edit distance (insert, drop, change), case apart; looks at the first LONGEST bytes and stops
+ * beyond `limit`.
+ */
 static size_t distance(struct view a, struct view b, size_t limit)
 {
 	size_t row[LONGEST + 1], i, j, left, diagonal, least;

@@ -144,7 +144,8 @@ static bool on_type(struct schema_run *s, const struct json *arg, const struct j
 
 static bool on_const(struct schema_run *s, const struct json *arg, const struct json *v)
 {
-	return equal(arg, v) || problem(s, _("is not \"%.60s\""), json_str(arg) ? json_str(arg) : "?");
+	return equal(arg, v) ||
+	       problem(s, _("is not \"%.60s\""), json_str(arg) ? json_str(arg) : "?");
 }
 
 static bool on_enum(struct schema_run *s, const struct json *arg, const struct json *v)
@@ -244,7 +245,8 @@ static bool on_items(struct schema_run *s, const struct json *arg, const struct 
 	bool ok = true;
 	size_t i = 0, n;
 
-	for (one = json_type(v) == JSON_ARRAY ? json_first(v) : NULL; one; one = json_next(one), i++) {
+	for (one = json_type(v) == JSON_ARRAY ? json_first(v) : NULL; one;
+	     one = json_next(one), i++) {
 		n = push(s, "");
 		strbuf_printf(&s->path, "%zu", i);
 		ok &= check(s, arg, one);
@@ -257,7 +259,8 @@ static bool on_min_items(struct schema_run *s, const struct json *arg, const str
 {
 	int64_t least;
 
-	if (json_type(v) != JSON_ARRAY || (json_int(arg, &least) && (int64_t)json_count(v) >= least))
+	if (json_type(v) != JSON_ARRAY ||
+	    (json_int(arg, &least) && (int64_t)json_count(v) >= least))
 		return true;
 	return problem(s, _("has too few entries"));
 }
@@ -281,7 +284,8 @@ static bool on_min_length(struct schema_run *s, const struct json *arg, const st
 {
 	int64_t least;
 
-	if (json_type(v) != JSON_STRING || (json_int(arg, &least) && (int64_t)strlen(json_str(v)) >= least))
+	if (json_type(v) != JSON_STRING ||
+	    (json_int(arg, &least) && (int64_t)strlen(json_str(v)) >= least))
 		return true;
 	return problem(s, _("is too short"));
 }
@@ -302,7 +306,8 @@ static bool on_pattern(struct schema_run *s, const struct json *arg, const struc
 
 static const struct {
 	const char *name;
-	bool (*fn)(struct schema_run *s, const struct json *arg, const struct json *v); /* NULL: says nothing */
+	bool (*fn)(struct schema_run *s, const struct json *arg,
+		   const struct json *v); /* NULL: says nothing */
 } keywords[] = {
 	{ .name = "type", .fn = on_type },
 	{ .name = "properties", .fn = on_properties },
@@ -356,8 +361,8 @@ static bool check(struct schema_run *s, const struct json *schema, const struct 
 	return ok;
 }
 
-void schema_check(struct arena *a, const struct json *schema, const struct json *doc, bool unknown_ok,
-		  schema_report_fn *report, void *ctx)
+void schema_check(struct arena *a, const struct json *schema, const struct json *doc,
+		  bool unknown_ok, schema_report_fn *report, void *ctx)
 {
 	struct schema_run s = {
 		.a = a, .root = schema, .unknown_ok = unknown_ok, .report = report, .ctx = ctx

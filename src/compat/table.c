@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading tables, embedded or from a folder, when first asked for. Knows their common shape and none of their fields. */
+/*
+ * Loading tables, embedded or from a folder, when first asked for. Knows their common shape and
+ * none of their fields.
+ */
 #include "compat/table.h"
 
 #include <string.h>
@@ -54,7 +57,10 @@ bool table_line(struct view *lines, struct view *ret_row)
 	return true;
 }
 
-/* Nothing is checked beyond the layout, for the build's tests or the installation did. False without it. */
+/*
+ * Nothing is checked beyond the layout, for the build's tests or the installation did. False
+ * without it.
+ */
 static bool split_lines(struct compat *c, struct table *t)
 {
 	struct view rest, line;
@@ -129,8 +135,9 @@ static int check_rows(struct compat *c, struct table *t)
 			const struct json *v = json_get(row, k->field);
 
 			if (k->in_key && !json_str(v) && !json_int(v, &ignored))
-				return fail(c, t, arena_printf(c->a, _("row %zu has no \"%s\""), i + 1,
-							       k->field));
+				return fail(c, t,
+					    arena_printf(c->a, _("row %zu has no \"%s\""), i + 1,
+							 k->field));
 		}
 	}
 	return 0;
@@ -226,7 +233,8 @@ struct view table_text(struct compat *c, struct table *t, size_t i, const char *
 	return s ? view_of(s) : v;
 }
 
-size_t table_find(struct compat *c, struct table *t, size_t from, const char *key, const char *value)
+size_t table_find(struct compat *c, struct table *t, size_t from, const char *key,
+		  const char *value)
 {
 	size_t i;
 
@@ -268,7 +276,8 @@ bool row_doubtful(const struct json *row)
 	if (confidence && (strcmp(confidence, "low") == 0 || strcmp(confidence, "unverified") == 0))
 		return true;
 	for (v = json_first(json_get(row, "sources")); v; v = json_next(v))
-		if (json_str(v) && strcmp(json_str(v), "MEM") != 0 && strcmp(json_str(v), "INFERRED") != 0)
+		if (json_str(v) && strcmp(json_str(v), "MEM") != 0 &&
+		    strcmp(json_str(v), "INFERRED") != 0)
 			return false;
 	return true;
 }
@@ -415,7 +424,8 @@ const char *compat_value(struct compat *c, const char *name, size_t i, const cha
 	return arena_printf(c->a, "%lld", (long long)n);
 }
 
-size_t compat_find(struct compat *c, const char *name, size_t from, const char *field, const char *value)
+size_t compat_find(struct compat *c, const char *name, size_t from, const char *field,
+		   const char *value)
 {
 	struct table *t = table_maybe(c, name);
 
@@ -481,8 +491,8 @@ static const char *source_text(struct compat *c, const struct json *source)
 		return json_key(source);
 	if (!where && !date)
 		return what;
-	return arena_printf(c->a, "%s (%s%s%s)", what, where ? where : "", where && date ? ", " : "",
-			    date ? date : "");
+	return arena_printf(c->a, "%s (%s%s%s)", what, where ? where : "",
+			    where && date ? ", " : "", date ? date : "");
 }
 
 static void read_sources(struct compat *c, struct table *t)

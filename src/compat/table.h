@@ -9,7 +9,10 @@
 #include "compat/compat.h"
 #include "compat/installed.h"
 
-/* One row: a line of an embedded table until it is parsed, a value of the document in any other table. */
+/*
+ * One row: a line of an embedded table until it is parsed, a value of the document in any other
+ * table.
+ */
 struct row {
 	struct view line;
 	const struct json *json;
@@ -31,7 +34,8 @@ struct table {
 	struct source *sources; /* cached by compat_source, ends with key NULL */
 	struct row *rows;
 	size_t n;
-	const void **typed; /* typed row by index, NULL until built; for the file that owns the type */
+	const void *
+		*typed; /* typed row by index, NULL until built; for the file that owns the type */
 };
 
 struct torch_key {
@@ -55,21 +59,29 @@ struct compat {
 	size_t n_torch_rows;
 };
 
-/* The table, loaded; NULL when it is missing or damaged (the first such error is kept in the compat). */
+/*
+ * The table, loaded; NULL when it is missing or damaged (the first such error is kept in the
+ * compat).
+ */
 struct table *table_get(struct compat *c, const char *name);
 /* The same for a table that may be absent: no error then. */
 struct table *table_maybe(struct compat *c, const char *name);
 /* Row i, parsed; NULL when it is damaged. */
 const struct json *table_row(struct compat *c, struct table *t, size_t i);
-/* A string member of row i, without a parse where that is possible. Empty view (p NULL) when it is none. */
+/*
+ * A string member of row i, without a parse where that is possible. Empty view (p NULL) when it is
+ * none.
+ */
 struct view table_text(struct compat *c, struct table *t, size_t i, const char *key);
 /* First row from `from` on whose string member `key` is `value`; t->n when there is none. */
-size_t table_find(struct compat *c, struct table *t, size_t from, const char *key, const char *value);
+size_t table_find(struct compat *c, struct table *t, size_t from, const char *key,
+		  const char *value);
 /* A member of the table's head ("date"), NULL when it is none. */
 const char *table_head(struct compat *c, struct table *t, const char *key);
 /*
- * The layout of the files that come along: head, a line `"rows":[`, one row a line, a line `]}`. False when
- * the text has no such lines; table_line() then takes them one by one, without the comma, until the last.
+ * The layout of the files that come along: head, a line `"rows":[`, one row a line, a line `]}`.
+ * False when the text has no such lines; table_line() then takes them one by one, without the
+ * comma, until the last.
  */
 bool table_lines(struct view text, struct view *ret_lines);
 bool table_line(struct view *lines, struct view *ret_row);
@@ -80,7 +92,10 @@ bool row_doubtful(const struct json *row);
 /* Is `field` among the row's inferred ones? */
 bool row_inferred(const struct json *row, const char *field);
 
-/* For tests and the fuzz target: puts `text` in the place of the table `name`, as if --data had given it. */
+/*
+ * For tests and the fuzz target: puts `text` in the place of the table `name`, as if --data had
+ * given it.
+ */
 void compat_replace(struct compat *c, const char *name, struct view text);
 
 #endif

@@ -24,7 +24,8 @@ static void fill(struct compat *c, const struct json *row, struct torch_row *r)
 {
 	size_t ignored;
 
-	*r = (struct torch_row){ .version = word(row, "version"), .platform = word(row, "platform") };
+	*r = (struct torch_row){ .version = word(row, "version"),
+				 .platform = word(row, "platform") };
 	r->variant = word(row, "variant");
 	r->cuda = word(row, "cuda");
 	r->cudnn = word(row, "cudnn");
@@ -45,7 +46,8 @@ static void fill(struct compat *c, const struct json *row, struct torch_row *r)
 	r->index_url = word(row, "index_url");
 	r->find_links = json_get_bool(row, "find_links", false);
 	r->date = word(row, "date");
-	r->source = arena_printf(c->a, "matrix torch %s %s %s", r->version, r->platform, r->variant);
+	r->source =
+		arena_printf(c->a, "matrix torch %s %s %s", r->version, r->platform, r->variant);
 	r->doubtful = row_doubtful(row);
 	r->unconfirmed = word_is(word(row, "status"), "unconfirmed") ||
 			 word_is(word(row, "confidence"), "unverified") ||
@@ -134,7 +136,8 @@ const struct torch_row *compat_torch(struct compat *c, const char *version, cons
 	k = torch_keys(c, t);
 	for (i = 0; i < t->n; i++)
 		if (k[i].number.n && version_cmp(&k[i].number, &v) == 0 && k[i].platform.p &&
-		    view_is(k[i].platform, platform) && k[i].variant.p && view_is(k[i].variant, variant))
+		    view_is(k[i].platform, platform) && k[i].variant.p &&
+		    view_is(k[i].variant, variant))
 			return compat_torch_at(c, i);
 	return NULL;
 }
@@ -178,8 +181,8 @@ bool compat_torch_release(struct compat *c, const char *version)
 }
 
 /* Newest release of `t` (its version stands in `release`) whose `package` is `v`. */
-static const char *paired(struct compat *c, struct table *t, const char *release, const char *package,
-			  const struct version *v)
+static const char *paired(struct compat *c, struct table *t, const char *release,
+			  const char *package, const struct version *v)
 {
 	const char *best = NULL, *text;
 	struct view have, torch;
@@ -210,7 +213,8 @@ const char *compat_torch_of(struct compat *c, const char *package, const char *v
 	return release ? release : paired(c, table_maybe(c, "pair"), "torch", package, &v);
 }
 
-enum arch_fit compat_arch_fit(const char *const *arch_list, size_t n, int cc, const char **ret_entry)
+enum arch_fit compat_arch_fit(const char *const *arch_list, size_t n, int cc,
+			      const char **ret_entry)
 {
 	enum arch_fit best = ARCH_FIT_NONE;
 	int best_cc = -1;
@@ -225,7 +229,9 @@ enum arch_fit compat_arch_fit(const char *const *arch_list, size_t n, int cc, co
 
 		if (cc > 0 && arch_parse(arch_list[i], &arch))
 			run = arch_runs(&arch, cc);
-		fit = run == ARCH_RUNS ? ARCH_FIT_SASS : run == ARCH_RUNS_JIT ? ARCH_FIT_PTX : ARCH_FIT_NONE;
+		fit = run == ARCH_RUNS	     ? ARCH_FIT_SASS
+		      : run == ARCH_RUNS_JIT ? ARCH_FIT_PTX
+					     : ARCH_FIT_NONE;
 		/* Code runs from the nearest target below, as the loader picks it. */
 		if (fit < best || fit == ARCH_FIT_NONE || (fit == best && arch.cc <= best_cc))
 			continue;

@@ -5,7 +5,9 @@
 
 #include "compat/table.h"
 
-/* Key fields of all rows of the torch table, without a parse; number.n 0 where the version is none. */
+/*
+ * Key fields of all rows of the torch table, without a parse; number.n 0 where the version is none.
+ */
 const struct torch_key *torch_keys(struct compat *c, struct table *t);
 
 #endif

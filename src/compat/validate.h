@@ -21,7 +21,9 @@ struct data_report {
 	size_t tables, rows; /* that were looked at */
 };
 
-/* `unknown_ok`: members that the schemas do not know are let through, as newer data may have them. */
+/*
+ * `unknown_ok`: members that the schemas do not know are let through, as newer data may have them.
+ */
 void compat_validate(struct compat *c, bool unknown_ok, struct data_report *ret);
 /*
  * Rows in the layout that is read without a parse of the rest: a line each, as many lines as rows.

@@ -29,7 +29,8 @@ struct checked {
 };
 
 /* Adds a problem; row NULL: of the table as a whole. */
-void validate_say(struct checked *k, const struct json *row, const char *fmt, ...) ATTR_PRINTF(3, 4);
+void validate_say(struct checked *k, const struct json *row, const char *fmt, ...)
+	ATTR_PRINTF(3, 4);
 /* A scalar as text; "" for anything else. Lives on the arena or the document. */
 const char *validate_text(struct arena *a, const struct json *v);
 

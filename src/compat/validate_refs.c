@@ -19,7 +19,8 @@ bool compat_is_date(const char *text, bool part)
 
 	y = view_cut(rest, '-', &rest);
 	m = view_cut(rest, '-', &d);
-	if (strspn(text, "0123456789-") != strlen(text) || y.n != 4 || !number_between(y, 1, 9999, &year))
+	if (strspn(text, "0123456789-") != strlen(text) || y.n != 4 ||
+	    !number_between(y, 1, 9999, &year))
 		return false;
 	if (strlen(text) == 4)
 		return part;
@@ -70,7 +71,8 @@ void validate_dates(struct checked *k)
 	for (one = json_first(json_get(k->doc, "sources")); one; one = json_next(one)) {
 		text = json_get_str(one, "date");
 		if (text && !compat_is_date(text, true))
-			validate_say(k, NULL, _("source %.60s: no such date: %.40s"), json_key(one), text);
+			validate_say(k, NULL, _("source %.60s: no such date: %.40s"), json_key(one),
+				     text);
 	}
 	for (one = json_first(row_properties(k)); one; one = json_next(one)) {
 		if (!date_field(one))
@@ -113,7 +115,8 @@ static void row_sources(struct checked *k, const struct json *row, struct source
 	}
 	for (one = json_first(json_get(row, "inferred")); one; one = json_next(one))
 		if (!json_get(row, json_str(one)))
-			validate_say(k, row, _("inferred names %.60s, which is absent"), json_str(one));
+			validate_say(k, row, _("inferred names %.60s, which is absent"),
+				     json_str(one));
 	if (thin && (!confidence ||
 		     (strcmp(confidence, "low") != 0 && strcmp(confidence, "unverified") != 0)))
 		validate_say(k, row, _("rests on MEM or INFERRED alone: confidence must be low"));
@@ -173,7 +176,8 @@ static bool take_column(struct checked *all, size_t n, struct ref *ref)
 	return true;
 }
 
-static void one_ref(struct checked *k, const struct json *row, const struct ref *ref, const char *value)
+static void one_ref(struct checked *k, const struct json *row, const struct ref *ref,
+		    const char *value)
 {
 	if (!bsearch(&value, ref->known, ref->n, sizeof(*ref->known), compare_text))
 		validate_say(k, row, _("%.60s %.60s is not in %s"), ref->field, value, ref->to);

@@ -5,7 +5,9 @@
 
 #include "compat/validate_parts.h"
 
-/* Order of Python's releases as far as the tables need it: numbers, then dev, a, b, rc, none, post. */
+/*
+ * Order of Python's releases as far as the tables need it: numbers, then dev, a, b, rc, none, post.
+ */
 struct version_key {
 	struct view numbers; /* "2.6.0"; empty when the text begins otherwise */
 	int stage;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Probes: each fills its part of the snapshot from the root and, when the root is this machine, from live calls.
- * What no file can hold comes from the facts file beside a foreign root; without it those parts are not asked.
- * A probe never judges, never prints and never fails the run: what went wrong is the state of a fact.
+ * Probes: each fills its part of the snapshot from the root and, when the root is this machine,
+ * from live calls. What no file can hold comes from the facts file beside a foreign root; without
+ * it those parts are not asked. A probe never judges, never prints and never fails the run: what
+ * went wrong is the state of a fact.
  */
 #ifndef PROBE_PROBE_H
 #define PROBE_PROBE_H
@@ -30,7 +31,10 @@ struct probe {
 	void (*run)(struct probe_ctx *p);
 };
 
-/* True when facts about the running system (devices, codes, environment) can be had from this source. */
+/*
+ * True when facts about the running system (devices, codes, environment) can be had from this
+ * source.
+ */
 static inline bool probe_is_running(const struct probe_ctx *p)
 {
 	return p->root->live || p->facts;
@@ -39,8 +43,9 @@ static inline bool probe_is_running(const struct probe_ctx *p)
 /* The ordered table; environment first, since later probes read it. NULL-terminated. */
 extern const struct probe *const probes[];
 /*
- * Reads FILE, or DIR/../facts.json if that is a regular file. A damaged FILE is an error (ERR_PARSE); a damaged
- * facts.json came with the tree: it is left out, and its parts of the snapshot are broken with the reason.
+ * Reads FILE, or DIR/../facts.json if that is a regular file. A damaged FILE is an error
+ * (ERR_PARSE); a damaged facts.json came with the tree: it is left out, and its parts of the
+ * snapshot are broken with the reason.
  */
 int probe_facts_load(struct probe_ctx *p, const char *facts_file, struct err *err) ATTR_MUST;
 /* Runs all; s must be zeroed. */
@@ -51,13 +56,17 @@ extern const struct probe probe_environ;   /* environment.c: variables, identity
 extern const struct probe probe_host;	   /* host.c: os-release, libc, kernel, secure boot, WSL */
 extern const struct probe probe_container; /* container.c */
 extern const struct probe probe_pci;	   /* pci.c */
-extern const struct probe probe_kmod;	   /* kmod.c: loaded modules, /proc/driver/nvidia, modules on disk */
+extern const struct probe
+	probe_kmod; /* kmod.c: loaded modules, /proc/driver/nvidia, modules on disk */
 extern const struct probe probe_nodes;	   /* nodes.c */
-extern const struct probe probe_userlib;   /* userlib.c: libcuda, libnvidia-ml as the loader would take them */
-extern const struct probe probe_driver_start; /* driver.c: starts the NVML and CUDA children (live) */
+extern const struct probe
+	probe_userlib; /* userlib.c: libcuda, libnvidia-ml as the loader would take them */
+extern const struct probe
+	probe_driver_start;		   /* driver.c: starts the NVML and CUDA children (live) */
 extern const struct probe probe_services;  /* services.c */
 extern const struct probe probe_toolkit;   /* toolkit.c */
 extern const struct probe probe_python;	   /* python.c, python_*.c */
-extern const struct probe probe_driver_end; /* driver.c: collects their answers, or those of the facts file */
+extern const struct probe
+	probe_driver_end; /* driver.c: collects their answers, or those of the facts file */
 
 #endif

@@ -3,8 +3,8 @@
  * The root of the audited system: every path of it is opened here and nowhere else.
  *
  * Links are resolved inside the root: an absolute link means root-relative, ".." stops at the root
- * (openat2 RESOLVE_IN_ROOT, else a component walk with a 40-link limit). FIFOs, devices and sockets are
- * never opened for reading. All calls return 0 (or a descriptor) or a negative errno.
+ * (openat2 RESOLVE_IN_ROOT, else a component walk with a 40-link limit). FIFOs, devices and sockets
+ * are never opened for reading. All calls return 0 (or a descriptor) or a negative errno.
  */
 #ifndef SYS_SYSROOT_H
 #define SYS_SYSROOT_H
@@ -26,7 +26,10 @@ struct sysroot {
 	bool no_openat2; /* found out at opening; also set by tests */
 };
 
-/* Opens DIR ("/" gives live). The descriptor is closed with the arena. ERR_NOENT, ERR_ACCESS, ERR_TYPE. */
+/*
+ * Opens DIR ("/" gives live). The descriptor is closed with the arena. ERR_NOENT, ERR_ACCESS,
+ * ERR_TYPE.
+ */
 int sysroot_open(struct arena *a, const char *dir, struct sysroot **ret, struct err *err) ATTR_MUST;
 
 enum { SYSROOT_TEXT_MAX = 1 << 20 }; /* usual limit for a text file */
@@ -46,10 +49,15 @@ int sysroot_readlink(const struct sysroot *r, struct arena *a, const char *path,
 int sysroot_stat(const struct sysroot *r, const char *path, bool follow, struct stat *ret);
 bool sysroot_exists(const struct sysroot *r, const char *path); /* follows */
 bool sysroot_is_dir(const struct sysroot *r, const char *path); /* follows */
-/* The path with every link resolved, root-relative and absolute ("/usr/lib/..."). -ELOOP, -ENOENT. */
+/*
+ * The path with every link resolved, root-relative and absolute ("/usr/lib/..."). -ELOOP, -ENOENT.
+ */
 int sysroot_realpath(const struct sysroot *r, struct arena *a, const char *path, const char **ret);
 
-/* Names in a directory (without "." and ".."), sorted; at most `max`, *ret_cut when there were more. */
+/*
+ * Names in a directory (without "." and ".."), sorted; at most `max`, *ret_cut when there were
+ * more.
+ */
 struct dirlist {
 	const char **names;
 	size_t n;

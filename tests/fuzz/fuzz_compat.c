@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as one table of the matrix, and every query over it: the first byte says which table. */
+/*
+ * Any bytes as one table of the matrix, and every query over it: the first byte says which table.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +31,15 @@ static void put_good(struct arena *a, struct compat *c)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(tables); i++)
-		compat_replace(c, tables[i],
-			       view_of(arena_printf(a, "{\"schema\":\"cuvet.compat/1\",\"table\":\"%s\",\"rows\":[%s]}",
-						    tables[i], good[i])));
+		compat_replace(
+			c, tables[i],
+			view_of(arena_printf(
+				a, "{\"schema\":\"cuvet.compat/1\",\"table\":\"%s\",\"rows\":[%s]}",
+				tables[i], good[i])));
 }
-static const char *const names[] = { "2684", "RTX 4090", "NVIDIA GeForce ...", "cc:8.9", "10de:2684:10de:1", "A100", "Orin" };
+static const char *const names[] = { "2684",   "RTX 4090",	   "NVIDIA GeForce ...",
+				     "cc:8.9", "10de:2684:10de:1", "A100",
+				     "Orin" };
 
 static void ask_gpus(struct compat *c)
 {
@@ -51,7 +57,9 @@ static void ask_gpus(struct compat *c)
 static void ask_builds(struct compat *c)
 {
 	static const int ccs[] = { 61, 90 };
-	struct torch_wish w = { .ccs = ccs, .n_ccs = 2, .driver = "580.65.06", .python = "3.12", .glibc = "2.31" };
+	struct torch_wish w = {
+		.ccs = ccs, .n_ccs = 2, .driver = "580.65.06", .python = "3.12", .glibc = "2.31"
+	};
 	size_t n, i;
 
 	compat_torch_choose(c, &w);

@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct json *doc;
 	char *first;
 
-	if (json_parse(a, (struct view){ .p = (const char *)data, .n = size }, "in", &doc, NULL) == 0 &&
+	if (json_parse(a, (struct view){ .p = (const char *)data, .n = size }, "in", &doc, NULL) ==
+		    0 &&
 	    snapshot_load(a, doc, "in", &s, NULL) == 0) {
 		first = save(a, &s);
 		if (json_parse(a, view_of(first), "again", &doc, NULL) ||

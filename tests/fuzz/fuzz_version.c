@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text as a version, tag, compute capability and code target; comparing must be antisymmetric. */
+/*
+ * Any text as a version, tag, compute capability and code target; comparing must be antisymmetric.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chooser against an exhaustive search that shares no code with it, over random wishes; and wishes worth a name. */
+/*
+ * The chooser against an exhaustive search that shares no code with it, over random wishes; and
+ * wishes worth a name.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,10 +80,11 @@ static int fit_of(const struct torch_row *r, int cc)
 
 /* Release notes: what a driver branch prints as its CUDA version. */
 static const char *const ceilings[][2] = {
-	{ "390.157", "9.1" },	 { "418.39", "10.1" },	  { "450.80.02", "11.0" }, { "470.199.02", "11.4" },
-	{ "510.47.03", "11.6" }, { "525.60.13", "12.0" }, { "535.183.01", "12.2" }, { "550.54.14", "12.4" },
-	{ "565.57.01", "12.7" }, { "570.86.16", "12.8" }, { "575.51.03", "12.9" }, { "580.65.06", "13.0" },
-	{ "590.48.01", "13.1" }, { "595.45.04", "13.2" }, { "620.70.06", "13.5" },
+	{ "390.157", "9.1" },	  { "418.39", "10.1" },	   { "450.80.02", "11.0" },
+	{ "470.199.02", "11.4" }, { "510.47.03", "11.6" }, { "525.60.13", "12.0" },
+	{ "535.183.01", "12.2" }, { "550.54.14", "12.4" }, { "565.57.01", "12.7" },
+	{ "570.86.16", "12.8" },  { "575.51.03", "12.9" }, { "580.65.06", "13.0" },
+	{ "590.48.01", "13.1" },  { "595.45.04", "13.2" }, { "620.70.06", "13.5" },
 };
 
 static const char *least_driver(struct compat *c, const char *cuda, bool windows)
@@ -112,13 +116,15 @@ static bool holds(const char *const *list, const char *s)
 static int rank_of(struct compat *c, const struct torch_wish *w, const struct torch_row *r,
 		   const char *ceiling, int *ret_fit)
 {
-	const char *platform = w->platform ? w->platform : w->windows ? "windows_x86_64" : "linux_x86_64";
+	const char *platform = w->platform  ? w->platform
+			       : w->windows ? "windows_x86_64"
+					    : "linux_x86_64";
 	bool native = true;
 	int fit = 2, f;
 	size_t i;
 
-	if (strcmp(r->platform, platform) != 0 || strncmp(r->variant, "cu", 2) != 0 || !r->arch_list ||
-	    r->unconfirmed || !r->index_url)
+	if (strcmp(r->platform, platform) != 0 || strncmp(r->variant, "cu", 2) != 0 ||
+	    !r->arch_list || r->unconfirmed || !r->index_url)
 		return 0;
 	if (w->version && order(r->version, w->version) != 0)
 		return 0;
@@ -139,10 +145,13 @@ static int rank_of(struct compat *c, const struct torch_wish *w, const struct to
 			return 0;
 	}
 	*ret_fit = fit;
-	return fit ? 1000000 * native + 100000 * r->pypi_default + (int)(10 * strtod(r->cuda, NULL)) * 10 : 0;
+	return fit ? 1000000 * native + 100000 * r->pypi_default +
+			       (int)(10 * strtod(r->cuda, NULL)) * 10
+		   : 0;
 }
 
-static const struct torch_row *search(struct compat *c, const struct torch_wish *w, const char *ceiling)
+static const struct torch_row *search(struct compat *c, const struct torch_wish *w,
+				      const char *ceiling)
 {
 	const struct torch_row *rows, *best = NULL;
 	int best_fit = 0, best_rank = 0, rank, fit, o;
@@ -154,7 +163,8 @@ static const struct torch_row *search(struct compat *c, const struct torch_wish 
 		if (!rank)
 			continue;
 		o = best ? order(rows[i].version, best->version) : 1;
-		if (!best || fit > best_fit || (fit == best_fit && (o > 0 || (o == 0 && rank > best_rank)))) {
+		if (!best || fit > best_fit ||
+		    (fit == best_fit && (o > 0 || (o == 0 && rank > best_rank)))) {
 			best = &rows[i];
 			best_fit = fit;
 			best_rank = rank;
@@ -179,11 +189,15 @@ struct wish {
 
 static void random_wish(uint64_t *seed, struct wish *r)
 {
-	static const int ccs[] = { 30, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121 };
-	static const char *const pythons[] = { "2.7", "3.6", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14" };
+	static const int ccs[] = { 30, 35, 37, 50, 52, 53, 60,	61,  62,  70,  72,
+				   75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121 };
+	static const char *const pythons[] = { "2.7",  "3.6",  "3.8",  "3.9", "3.10",
+					       "3.11", "3.12", "3.13", "3.14" };
 	static const char *const glibcs[] = { "2.12", "2.17", "2.27", "2.28", "2.31", "2.39" };
-	static const char *const versions[] = { "1.0.0", "1.7.1", "1.13.1", "2.0.1", "2.3.1", "2.5.1", "2.6.0", "2.7.1",
-						"2.8.0", "2.9.1", "2.11.0", "2.13.0", "2.14.0", "2.14.1", "2.15.0", "9.9" };
+	static const char *const versions[] = { "1.0.0",  "1.7.1",  "1.13.1", "2.0.1",
+						"2.3.1",  "2.5.1",  "2.6.0",  "2.7.1",
+						"2.8.0",  "2.9.1",  "2.11.0", "2.13.0",
+						"2.14.0", "2.14.1", "2.15.0", "9.9" };
 	size_t i, k;
 
 	*r = (struct wish){ .w = { .n_ccs = next(seed, 4) } };
@@ -210,8 +224,9 @@ static void print_wish(const struct wish *r)
 {
 	size_t i;
 
-	print_error("wish: driver %s python %s glibc %s torch %s windows %d platform %s cc", r->w.driver,
-		    r->w.python, r->w.glibc, r->w.version, r->w.windows, r->w.platform);
+	print_error("wish: driver %s python %s glibc %s torch %s windows %d platform %s cc",
+		    r->w.driver, r->w.python, r->w.glibc, r->w.version, r->w.windows,
+		    r->w.platform);
 	for (i = 0; i < r->w.n_ccs; i++)
 		print_error(" %d", r->ccs[i]);
 	print_error("\n");
@@ -236,7 +251,8 @@ static void the_choice_is_the_best_of_all(void **state)
 		if (!got == !wanted && (!got || strcmp(got->source, wanted->source) == 0))
 			continue;
 		print_wish(&r);
-		print_error("chosen %s, best %s\n", got ? got->source : "none", wanted ? wanted->source : "none");
+		print_error("chosen %s, best %s\n", got ? got->source : "none",
+			    wanted ? wanted->source : "none");
 		if (++bad == 5)
 			break;
 	}
@@ -249,8 +265,8 @@ static void the_choice_is_the_best_of_all(void **state)
 
 static void choices_that_people_rely_on(void **state)
 {
-	static const int pascal[] = { 61 }, volta[] = { 70 }, mixed[] = { 75, 90 }, blackwell[] = { 120 },
-			 kepler[] = { 35 }, impossible[] = { 30, 120 };
+	static const int pascal[] = { 61 }, volta[] = { 70 }, mixed[] = { 75, 90 },
+			 blackwell[] = { 120 }, kepler[] = { 35 }, impossible[] = { 30, 120 };
 	static const struct {
 		struct torch_wish w;
 		const char *variant; /* NULL: nothing serves */
@@ -258,10 +274,14 @@ static void choices_that_people_rely_on(void **state)
 		{ .w = { .ccs = pascal, .n_ccs = 1, .driver = "580.65.06" }, .variant = "cu126" },
 		{ .w = { .ccs = volta, .n_ccs = 1, .driver = "535.183.01" }, .variant = "cu126" },
 		{ .w = { .ccs = mixed, .n_ccs = 2, .driver = "580.65.06" }, .variant = "cu130" },
-		{ .w = { .ccs = blackwell, .n_ccs = 1, .driver = "570.86.16" }, .variant = "cu129" },
-		{ .w = { .ccs = blackwell, .n_ccs = 1, .driver = "570.86.16", .version = "2.6.0" }, .variant = NULL },
-		{ .w = { .ccs = pascal, .n_ccs = 1, .version = "2.7.1", .driver = "580.65.06" }, .variant = "cu126" },
-		{ .w = { .ccs = kepler, .n_ccs = 1, .driver = "470.199.02", .python = "3.12" }, .variant = NULL },
+		{ .w = { .ccs = blackwell, .n_ccs = 1, .driver = "570.86.16" },
+		  .variant = "cu129" },
+		{ .w = { .ccs = blackwell, .n_ccs = 1, .driver = "570.86.16", .version = "2.6.0" },
+		  .variant = NULL },
+		{ .w = { .ccs = pascal, .n_ccs = 1, .version = "2.7.1", .driver = "580.65.06" },
+		  .variant = "cu126" },
+		{ .w = { .ccs = kepler, .n_ccs = 1, .driver = "470.199.02", .python = "3.12" },
+		  .variant = NULL },
 		{ .w = { .ccs = impossible, .n_ccs = 2 }, .variant = NULL },
 		{ .w = { .version = "2.15.0" }, .variant = NULL }, /* its code is not known */
 		{ .w = { .version = "9.9" }, .variant = NULL },
@@ -269,7 +289,8 @@ static void choices_that_people_rely_on(void **state)
 		{ .w = { .platform = "riscv" }, .variant = NULL },
 		{ .w = { .platform = "macos_arm64" }, .variant = "cpu" },
 		{ .w = { .python = "3.12.4", .version = "2.6.0" }, .variant = "cu124" },
-		{ .w = { .python = "3.13t", .version = "2.6.0", .driver = "550.54.14" }, .variant = "cu124" },
+		{ .w = { .python = "3.13t", .version = "2.6.0", .driver = "550.54.14" },
+		  .variant = "cu124" },
 		{ .w = { .glibc = "2.17", .version = "2.7.1" }, .variant = NULL },
 	};
 	struct arena *a = arena_new(NULL);
@@ -291,11 +312,16 @@ static void choices_that_people_rely_on(void **state)
 	arena_free(a);
 }
 
-#define BUILD(version, variant, cuda, archs, more) \
-	"{\"version\":\"" version "\",\"platform\":\"linux_x86_64\",\"variant\":\"" variant "\",\"cuda\":\"" cuda "\"," \
-	"\"python\":[\"3.12\"],\"arch_list\":[" archs "],\"min_glibc\":\"2.28\",\"index_url\":\"u\"" more "}"
+#define BUILD(version, variant, cuda, archs, more)                                          \
+	"{\"version\":\"" version "\",\"platform\":\"linux_x86_64\",\"variant\":\"" variant \
+	"\",\"cuda\":\"" cuda "\","                                                         \
+	"\"python\":[\"3.12\"],\"arch_list\":[" archs                                       \
+	"],\"min_glibc\":\"2.28\",\"index_url\":\"u\"" more "}"
 
-/* What no published build shows today: newer releases with PTX alone, and one that nobody has confirmed. */
+/*
+ * What no published build shows today: newer releases with PTX alone, and one that nobody has
+ * confirmed.
+ */
 static const char made_up[] =
 	"{\"schema\":\"cuvet.compat/1\",\"table\":\"torch\",\"rows\":["
 	BUILD("4.0.0", "cu130", "13.0", "\"sm_90\"", ",\"status\":\"unconfirmed\"") ","
@@ -315,10 +341,15 @@ static void code_for_every_gpu_outranks_a_newer_release(void **state)
 	} rows[] = {
 		{ .w = { .ccs = hopper, .n_ccs = 1 }, .version = "2.9.0", .variant = "cu128" },
 		{ .w = { .ccs = ampere, .n_ccs = 1 }, .version = "3.1.0", .variant = "cu130" },
-		/* PTX needs a driver that knows the build's CUDA; the newest such release, then PyPI's default */
-		{ .w = { .ccs = ampere, .n_ccs = 1, .driver = "570.86.16" }, .version = "3.0.0", .variant = "cu126" },
+		/* PTX needs a driver that knows the build's CUDA; the newest such release, then
+		   PyPI's default */
+		{ .w = { .ccs = ampere, .n_ccs = 1, .driver = "570.86.16" },
+		  .version = "3.0.0",
+		  .variant = "cu126" },
 		{ .w = { .ccs = ampere, .n_ccs = 1, .driver = "550.54.14" }, .version = NULL },
-		{ .w = { .ccs = hopper, .n_ccs = 1, .driver = "550.54.14" }, .version = "2.9.0", .variant = "cu128" },
+		{ .w = { .ccs = hopper, .n_ccs = 1, .driver = "550.54.14" },
+		  .version = "2.9.0",
+		  .variant = "cu128" },
 	};
 	struct arena *a = arena_new(NULL);
 	struct compat *c;

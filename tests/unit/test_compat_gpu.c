@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GPUs in the real tables: names row by row from tests/data/gpu-names.data, ids, chips and capabilities. */
+/*
+ * GPUs in the real tables: names row by row from tests/data/gpu-names.data, ids, chips and
+ * capabilities.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +121,10 @@ static void names_mean_what_the_list_says(void **state)
 	assert_int_equal(bad, 0);
 }
 
-/* Every name that a table holds finds the row that it stands in: "whole" excludes nothing that is there. */
+/*
+ * Every name that a table holds finds the row that it stands in: "whole" excludes nothing that is
+ * there.
+ */
 static void every_name_finds_its_row(void **state)
 {
 	struct fixture *f = *state;
@@ -242,9 +248,12 @@ static void subsystems_choose_the_name(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_string_equal(compat_gpu_subsystem(f->c, "1e30", "10de:129e")->name, "Quadro RTX 8000");
-	assert_string_equal(compat_gpu_subsystem(f->c, "1e30", "10DE:129E")->name, "Quadro RTX 8000");
-	assert_string_equal(compat_gpu_subsystem(f->c, "1e30", "10de:ffff")->name, "Quadro RTX 6000");
+	assert_string_equal(compat_gpu_subsystem(f->c, "1e30", "10de:129e")->name,
+			    "Quadro RTX 8000");
+	assert_string_equal(compat_gpu_subsystem(f->c, "1e30", "10DE:129E")->name,
+			    "Quadro RTX 8000");
+	assert_string_equal(compat_gpu_subsystem(f->c, "1e30", "10de:ffff")->name,
+			    "Quadro RTX 6000");
 	assert_string_equal(compat_gpu_subsystem(f->c, "1e30", NULL)->name, "Quadro RTX 6000");
 	assert_null(compat_gpu_subsystem(f->c, "ffff", "10de:129e"));
 	assert_null(compat_gpu(f->c, NULL));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading: lines of the embedded tables against folders of tables in any format, and tables that are damaged. */
+/*
+ * Loading: lines of the embedded tables against folders of tables in any format, and tables that
+ * are damaged.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +67,8 @@ static void put_reformatted(struct fixture *f, const char *table)
 	bool quoted = false;
 	size_t i;
 
-	assert_int_equal(file_read(f->a, arena_printf(f->a, "data/compat/%s.json", table), 1 << 24, &text, NULL),
+	assert_int_equal(file_read(f->a, arena_printf(f->a, "data/compat/%s.json", table), 1 << 24,
+				   &text, NULL),
 			 0);
 	strbuf_init(&b, f->a);
 	for (i = 0; i < text.n; i++) {
@@ -89,8 +93,10 @@ static const char *show(const char *s)
 static void any_format_gives_the_same_answers(void **state)
 {
 	static const char *const tables[] = { "gpu", "chip", "name", "driver", "cuda", "torch" };
-	static const char *const names[] = { "T4", "GeForce GT 710", "NVIDIA GeForce RTX 2070 ...", "Orin", "GRID T4-2A",
-					     "cc:8.9", "RTX 9999" };
+	static const char *const names[] = {
+		"T4",	  "GeForce GT 710", "NVIDIA GeForce RTX 2070 ...", "Orin", "GRID T4-2A",
+		"cc:8.9", "RTX 9999"
+	};
 	struct fixture *f = *state;
 	struct compat *lines, *whole;
 	struct gpu_match m, n;
@@ -102,7 +108,8 @@ static void any_format_gives_the_same_answers(void **state)
 	assert_int_equal(compat_open(f->a, f->dir, &whole, NULL), 0);
 	for (i = 0; i < ARRAY_LEN(tables); i++) {
 		assert_int_equal(compat_count(lines, tables[i]), compat_count(whole, tables[i]));
-		assert_string_equal(compat_table_date(lines, tables[i]), compat_table_date(whole, tables[i]));
+		assert_string_equal(compat_table_date(lines, tables[i]),
+				    compat_table_date(whole, tables[i]));
 	}
 	count = compat_count(lines, "gpu");
 	for (i = 0; i < count; i += 5) {
@@ -115,7 +122,8 @@ static void any_format_gives_the_same_answers(void **state)
 	}
 	count = compat_count(lines, "torch");
 	for (i = 0; i < count; i += 5) {
-		const struct torch_row *g = compat_torch_at(lines, i), *h = compat_torch_at(whole, i);
+		const struct torch_row *g = compat_torch_at(lines, i),
+				       *h = compat_torch_at(whole, i);
 
 		assert_string_equal(g->source, h->source);
 		assert_int_equal(g->n_arch, h->n_arch);
@@ -159,7 +167,8 @@ static void every_embedded_table_parses_whole(void **state)
 
 			assert_string_equal(json_key(json_first(compat_row(c, *t, i))), key);
 			if (json_get_str(row, key))
-				assert_string_equal(compat_text(c, *t, i, key), json_get_str(row, key));
+				assert_string_equal(compat_text(c, *t, i, key),
+						    json_get_str(row, key));
 		}
 		assert_int_equal(strlen(compat_table_date(c, *t)), strlen("2026-11-30"));
 	}
@@ -168,7 +177,8 @@ static void every_embedded_table_parses_whole(void **state)
 	assert_null(compat_error(c));
 }
 
-#define HEAD "{\"schema\":\"cuvet.compat/1\",\"table\":\"gpu\",\"date\":\"2026-01-01\",\"sources\":{},\"rows\":"
+#define HEAD \
+	"{\"schema\":\"cuvet.compat/1\",\"table\":\"gpu\",\"date\":\"2026-01-01\",\"sources\":{},\"rows\":"
 
 /* Each is an error that names the file and, where there is one, the place in it. */
 static void damaged_tables_are_named(void **state)
@@ -180,11 +190,14 @@ static void damaged_tables_are_named(void **state)
 		{ .text = "", .says = "/gpu.json:1:1: not valid JSON" },
 		{ .text = "{\n\"rows\":[\n{]}", .says = "/gpu.json:3:" },
 		{ .text = "[]", .says = "\"schema\" is not" },
-		{ .text = "{\"schema\":\"cuvet.compat/2\",\"table\":\"gpu\",\"rows\":[]}", .says = "\"schema\" is not" },
-		{ .text = "{\"schema\":\"cuvet.compat/1\",\"table\":\"torch\",\"rows\":[]}", .says = "\"table\" is not" },
+		{ .text = "{\"schema\":\"cuvet.compat/2\",\"table\":\"gpu\",\"rows\":[]}",
+		  .says = "\"schema\" is not" },
+		{ .text = "{\"schema\":\"cuvet.compat/1\",\"table\":\"torch\",\"rows\":[]}",
+		  .says = "\"table\" is not" },
 		{ .text = HEAD "{}}", .says = "\"rows\" is not a list" },
 		{ .text = HEAD "[3]}", .says = "row 1 is not an object" },
-		{ .text = HEAD "[{\"id\":\"2684\"},{\"id\":null}]}", .says = "row 2 has no \"id\"" },
+		{ .text = HEAD "[{\"id\":\"2684\"},{\"id\":null}]}",
+		  .says = "row 2 has no \"id\"" },
 		{ .text = HEAD "[{\"id\":\"2684\",\"id\":\"2685\"}]}", .says = "stands twice" },
 		{ .text = HEAD "[]} trailing", .says = "not valid JSON" },
 		{ .text = HEAD "[{\"id\":\"\xff\"}]}", .says = "is not UTF-8" },
@@ -201,7 +214,8 @@ static void damaged_tables_are_named(void **state)
 		assert_null(compat_gpu(c, "2684"));
 		assert_non_null(compat_error(c));
 		assert_int_equal(compat_error(c)->code, ERR_DATA);
-		if (!strstr(compat_error(c)->msg, rows[i].says) || !strstr(compat_error(c)->msg, f->dir)) {
+		if (!strstr(compat_error(c)->msg, rows[i].says) ||
+		    !strstr(compat_error(c)->msg, f->dir)) {
 			print_error("%zu: %s\n", i, compat_error(c)->msg);
 			fail();
 		}
@@ -211,9 +225,10 @@ static void damaged_tables_are_named(void **state)
 /* Fields of another type than they should have are not known; nothing else follows from them. */
 static void wrong_types_are_not_known(void **state)
 {
-	static const char text[] = HEAD "[{\"id\":\"2684\",\"name\":5,\"chip\":[],\"cc\":8.9,\"last_driver\":{},"
-				   "\"open\":true,\"other_names\":{\"a\":1},\"sub\":\"x\",\"memory_gib\":\"24\"},"
-				   "{\"id\":7}]}";
+	static const char text[] =
+		HEAD "[{\"id\":\"2684\",\"name\":5,\"chip\":[],\"cc\":8.9,\"last_driver\":{},"
+		     "\"open\":true,\"other_names\":{\"a\":1},\"sub\":\"x\",\"memory_gib\":\"24\"},"
+		     "{\"id\":7}]}";
 	struct fixture *f = *state;
 	const struct gpu_row *g;
 	struct gpu_match m;
@@ -242,7 +257,8 @@ static void folders_that_are_none_are_refused(void **state)
 	assert_int_equal(compat_open(f->a, "/nonexistent/cuvet", &c, &e), -(int)ERR_DATA);
 	assert_non_null(strstr(e.msg, "/nonexistent/cuvet"));
 	put(f, "gpu", "x", 1);
-	assert_int_equal(compat_open(f->a, arena_printf(f->a, "%s/gpu.json", f->dir), &c, &e), -(int)ERR_DATA);
+	assert_int_equal(compat_open(f->a, arena_printf(f->a, "%s/gpu.json", f->dir), &c, &e),
+			 -(int)ERR_DATA);
 	assert_int_equal(compat_open(f->a, "-", &c, &e), -(int)ERR_DATA);
 }
 
@@ -251,9 +267,15 @@ static void members_are_found_without_a_parse(void **state)
 	static const struct {
 		const char *object, *key, *value; /* value NULL: none */
 	} rows[] = {
-		{ .object = "{\"a\":\"x\",\"b\":{\"a\":1},\"c\":[1,\"]\"]}", .key = "a", .value = "\"x\"" },
-		{ .object = "{\"a\":\"x\",\"b\":{\"a\":1},\"c\":[1,\"]\"]}", .key = "b", .value = "{\"a\":1}" },
-		{ .object = "{\"a\":\"x\",\"b\":{\"a\":1},\"c\":[1,\"]\"]}", .key = "c", .value = "[1,\"]\"]" },
+		{ .object = "{\"a\":\"x\",\"b\":{\"a\":1},\"c\":[1,\"]\"]}",
+		  .key = "a",
+		  .value = "\"x\"" },
+		{ .object = "{\"a\":\"x\",\"b\":{\"a\":1},\"c\":[1,\"]\"]}",
+		  .key = "b",
+		  .value = "{\"a\":1}" },
+		{ .object = "{\"a\":\"x\",\"b\":{\"a\":1},\"c\":[1,\"]\"]}",
+		  .key = "c",
+		  .value = "[1,\"]\"]" },
 		{ .object = " { \"b\" : null , \"a\" : -3 } ", .key = "a", .value = "-3" },
 		{ .object = "{\"b\":{\"a\":1}}", .key = "a", .value = NULL },
 		{ .object = "{\"b\":\"\\\"a\\\":1\",\"a\":2}", .key = "a", .value = "2" },

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drivers, CUDA releases and PyTorch builds in the real tables, where the rules are easily got wrong. */
+/*
+ * Drivers, CUDA releases and PyTorch builds in the real tables, where the rules are easily got
+ * wrong.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +68,8 @@ static void one_minimum_a_major_from_cuda_11_on(void **state)
 		{ .cuda = "12.9", .linux_ = "525.60.13", .windows = "527.41" },
 		{ .cuda = "13.0", .linux_ = "580.65.06", .windows = "580" },
 		{ .cuda = "13.5", .linux_ = "580.65.06", .windows = "580" },
-		/* beyond the table: the major's rule, said to be inferred; a major without a row has none */
+		/* beyond the table: the major's rule, said to be inferred; a major without a row
+		   has none */
 		{ .cuda = "13.9", .linux_ = "580.65.06", .windows = "580", .inferred = true },
 		{ .cuda = "12.15", .linux_ = "525.60.13", .windows = "527.41", .inferred = true },
 		{ .cuda = "10.9", .linux_ = NULL, .windows = NULL },
@@ -81,7 +85,8 @@ static void one_minimum_a_major_from_cuda_11_on(void **state)
 	for (i = 0; i < ARRAY_LEN(rows); i++) {
 		const char *what = rows[i].cuda ? rows[i].cuda : "(null)";
 
-		same_text(compat_min_driver(f->c, rows[i].cuda, false, &inferred), rows[i].linux_, what);
+		same_text(compat_min_driver(f->c, rows[i].cuda, false, &inferred), rows[i].linux_,
+			  what);
 		assert_int_equal(inferred, rows[i].inferred);
 		same_text(compat_min_driver(f->c, rows[i].cuda, true, NULL), rows[i].windows, what);
 	}
@@ -219,7 +224,8 @@ static void rows_one_by_one_and_all_at_once_agree(void **state)
 
 static void code_is_taken_before_ptx(void **state)
 {
-	static const char *const wheel[] = { "sm_50", "sm_80", "sm_86", "sm_90", "compute_90", "compute_50" };
+	static const char *const wheel[] = { "sm_50", "sm_80",	    "sm_86",
+					     "sm_90", "compute_90", "compute_50" };
 	static const char *const orin[] = { "sm_87", "sm_80" };
 	static const struct {
 		int cc;
@@ -240,7 +246,8 @@ static void code_is_taken_before_ptx(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(rows); i++) {
-		assert_int_equal(compat_arch_fit(wheel, ARRAY_LEN(wheel), rows[i].cc, &entry), rows[i].fit);
+		assert_int_equal(compat_arch_fit(wheel, ARRAY_LEN(wheel), rows[i].cc, &entry),
+				 rows[i].fit);
 		same_text(entry, rows[i].entry, "entry");
 	}
 	/* A Tegra's code is its own. */

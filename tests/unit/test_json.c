@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading and writing JSON: what cJSON alone would let through, and what must never come out (P11, X7, X8). */
+/*
+ * Reading and writing JSON: what cJSON alone would let through, and what must never come out (P11,
+ * X7, X8).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +71,8 @@ static void P11_numbers_are_whole_or_refused(void **state)
 	int64_t i = 5;
 
 	(void)state;
-	assert_int_equal(parse(a, "{\"a\":42,\"b\":1.5,\"c\":1e300,\"d\":-7,\"e\":\"9\"}", &doc, NULL), 0);
+	assert_int_equal(
+		parse(a, "{\"a\":42,\"b\":1.5,\"c\":1e300,\"d\":-7,\"e\":\"9\"}", &doc, NULL), 0);
 	assert_true(json_get_int(doc, "a", &i) && i == 42);
 	assert_true(json_get_int(doc, "d", &i) && i == -7);
 	assert_false(json_get_int(doc, "b", &i));
@@ -146,7 +150,8 @@ static void written_documents_parse_again(void **state)
 		jsonw_array(&w);
 		jsonw_end_array(&w);
 		jsonw_end_object(&w);
-		assert_int_equal(json_parse(a, (struct view){ .p = b.s, .n = b.n }, "out", &doc, NULL), 0);
+		assert_int_equal(
+			json_parse(a, (struct view){ .p = b.s, .n = b.n }, "out", &doc, NULL), 0);
 		assert_int_equal(json_count(json_get(doc, "list")), 3);
 		assert_int_equal(json_type(json_get(doc, "nil")), JSON_NULL);
 		assert_true(json_get_bool(doc, "t", false));

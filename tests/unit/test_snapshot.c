@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The snapshot's file form loses nothing; damaged files are refused with the place; redaction is consistent. */
+/*
+ * The snapshot's file form loses nothing; damaged files are refused with the place; redaction is
+ * consistent.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,9 +100,16 @@ static void the_report_holds_plain_values_and_loads_too(void **state)
 static void damaged_snapshots_are_refused(void **state)
 {
 	static const char *const bad[] = {
-		"[]", "{\"host\":5}", "{\"gpus\":{}}", "{\"gpus\":[5]}", "{\"source\":{\"state\":\"magic\"}}",
-		"{\"source\":{\"state\":\"known\"}}", "{\"source\":{\"v\":{}}}", "{\"source\":[1]}",
-		"{\"pythons\":[{\"torch\":{\"arch_list\":{\"v\":[1,2]}}}]}", "{\"host\":{\"gids\":\"x\"}}",
+		"[]",
+		"{\"host\":5}",
+		"{\"gpus\":{}}",
+		"{\"gpus\":[5]}",
+		"{\"source\":{\"state\":\"magic\"}}",
+		"{\"source\":{\"state\":\"known\"}}",
+		"{\"source\":{\"v\":{}}}",
+		"{\"source\":[1]}",
+		"{\"pythons\":[{\"torch\":{\"arch_list\":{\"v\":[1,2]}}}]}",
+		"{\"host\":{\"gids\":\"x\"}}",
 	};
 	struct arena *a = arena_new(NULL);
 	struct snapshot t = { 0 };
@@ -112,7 +122,8 @@ static void damaged_snapshots_are_refused(void **state)
 		assert_int_equal(load(a, bad[i], &t, &err), -ERR_PARSE);
 		assert_non_null(strstr(err.msg, "s.json"));
 	}
-	assert_int_equal(load(a, "{\"later\":{\"x\":1},\"gpus\":[{\"also_later\":2}]}", &t, &err), 0);
+	assert_int_equal(load(a, "{\"later\":{\"x\":1},\"gpus\":[{\"also_later\":2}]}", &t, &err),
+			 0);
 	assert_int_equal(t.n_gpus, 1);
 	arena_free(a);
 }
@@ -129,7 +140,8 @@ static void P7_redaction_masks_the_same_thing_the_same_way(void **state)
 	fact_set(&v->value, "GPU-967d376f-92b8-50f4-33b0-d6423abaa015", "environ");
 	v = ARENA_APPEND(a, s.environment, s.n_environment);
 	fact_set(&v->name, "PIP_INDEX_URL", "environ");
-	fact_set(&v->value, "https://bob:hunter2@pkg.example/simple hf_abcdefghijklmnopqrstuv", "environ");
+	fact_set(&v->value, "https://bob:hunter2@pkg.example/simple hf_abcdefghijklmnopqrstuv",
+		 "environ");
 	source_redact(a, &s);
 	text = saved(a, &s);
 	assert_null(strstr(text, "ana"));

@@ -18,10 +18,14 @@ static void dotted_versions_compare_by_number(void **state)
 		const char *a, *b;
 		int sign;
 	} rows[] = {
-		{ .a = "580.65.06", .b = "580.65.6", .sign = 0 }, { .a = "9.10", .b = "9.9", .sign = 1 },
-		{ .a = "12.4", .b = "12.4.0", .sign = 0 },	  { .a = "535.183.01", .b = "535.54", .sign = 1 },
-		{ .a = "2.6.0+cu124", .b = "2.6", .sign = 0 },	  { .a = "470", .b = "470.1", .sign = -1 },
-		{ .a = "junk", .b = "1", .sign = -1 },		  { .a = NULL, .b = NULL, .sign = 0 },
+		{ .a = "580.65.06", .b = "580.65.6", .sign = 0 },
+		{ .a = "9.10", .b = "9.9", .sign = 1 },
+		{ .a = "12.4", .b = "12.4.0", .sign = 0 },
+		{ .a = "535.183.01", .b = "535.54", .sign = 1 },
+		{ .a = "2.6.0+cu124", .b = "2.6", .sign = 0 },
+		{ .a = "470", .b = "470.1", .sign = -1 },
+		{ .a = "junk", .b = "1", .sign = -1 },
+		{ .a = NULL, .b = NULL, .sign = 0 },
 	};
 	size_t i;
 	int c;
@@ -38,7 +42,9 @@ static void dotted_versions_compare_by_number(void **state)
 
 static void malformed_versions_are_refused(void **state)
 {
-	static const char *const bad[] = { "", ".", "1.", ".1", "1..2", "1.2.3.4.5.6.7", "1.99999999999", "v1", "1 " };
+	static const char *const bad[] = {
+		"", ".", "1.", ".1", "1..2", "1.2.3.4.5.6.7", "1.99999999999", "v1", "1 "
+	};
 	struct version v;
 	size_t i;
 
@@ -70,7 +76,10 @@ static void tags_and_numbers_name_cuda(void **state)
 	arena_free(a);
 }
 
-/* Source: CUDA C++ Programming Guide (binary and PTX compatibility), NVCC manual (arch- and family-specific targets). */
+/*
+ * Source: CUDA C++ Programming Guide (binary and PTX compatibility), NVCC manual (arch- and
+ * family-specific targets).
+ */
 static void code_runs_where_the_guide_says(void **state)
 {
 	static const struct {
