@@ -88,6 +88,12 @@ static int one(struct run *r)
 
 /* -------- many targets */
 
+/* A GPU by the name that the lines give it: looking it up costs more than planning for it. */
+struct named_gpu {
+	const char *name;
+	struct gpu gpu;
+};
+
 struct batch {
 	struct run *r;
 	struct compat *c;
@@ -95,11 +101,13 @@ struct batch {
 	const char *name;
 	size_t line;
 	bool bad; /* a line was */
+	struct named_gpu *gpus;
+	size_t n_gpus;
 };
 
-/* Keys of a target; "gpu", "python" and the like go the way of --assume. */
-static const char *const assumed[] = { "gpu",	 "driver",	  "os", "arch", "glibc", "python",
-				       "distro", "driver-flavor", NULL };
+/* Keys of a target that go the way of --assume as they are. */
+static const char *const assumed[] = { "driver", "os",     "arch",		"glibc",
+				       "python", "distro", "driver-flavor", NULL };
 
 static bool among(const char *const *names, const char *name)
 {
@@ -124,10 +132,35 @@ static int strings(struct arena *a, const struct json *v, struct str_list *ret, 
 	return 0;
 }
 
+static int add_gpu(struct arena *a, struct batch *b, const char *name, struct snapshot *s,
+		   struct err *err)
+{
+	struct snapshot one = { .n_gpus = 0 };
+	struct named_gpu *known = NULL;
+	const char *assume;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < b->n_gpus && !known; i++)
+		if (strcmp(b->gpus[i].name, name) == 0)
+			known = &b->gpus[i];
+	if (!known) {
+		assume = arena_printf(b->r->a, "gpu=%s", name);
+		rc = source_assume(b->r->a, b->c, &assume, 1, &one, err);
+		if (rc)
+			return rc;
+		known = ARENA_APPEND(b->r->a, b->gpus, b->n_gpus);
+		known->name = arena_strdup(b->r->a, name);
+		known->gpu = one.gpus[0];
+	}
+	*ARENA_APPEND(a, s->gpus, s->n_gpus) = known->gpu;
+	return 0;
+}
+
 static int target_of(struct arena *a, struct batch *b, const struct json *doc, struct snapshot *s,
 		     struct requirement_list *list, struct err *err)
 {
-	struct str_list assume = { .n = 0 }, values, reqs = { .n = 0 };
+	struct str_list assume = { .n = 0 }, values, reqs = { .n = 0 }, gpus = { .n = 0 };
 	const struct json *v;
 	size_t i;
 	int rc = 0;
@@ -138,6 +171,8 @@ static int target_of(struct arena *a, struct batch *b, const struct json *doc, s
 		values = (struct str_list){ .n = 0 };
 		if (strcmp(json_key(v), "req") == 0)
 			rc = strings(a, v, &reqs, "req", err);
+		else if (strcmp(json_key(v), "gpu") == 0)
+			rc = strings(a, v, &gpus, "gpu", err);
 		else if (among(assumed, json_key(v)))
 			rc = strings(a, v, &values, json_key(v), err);
 		else if (strcmp(json_key(v), "id") != 0)
@@ -149,7 +184,11 @@ static int target_of(struct arena *a, struct batch *b, const struct json *doc, s
 	for (i = 0; !rc && i < reqs.n; i++)
 		rc = requirement_argument(a, reqs.v[i], i + 1, ARENA_APPEND(a, list->v, list->n),
 					  err);
-	return rc ? rc : source_assume(a, b->c, assume.v, assume.n, s, err);
+	if (!rc)
+		rc = source_assume(a, b->c, assume.v, assume.n, s, err);
+	for (i = 0; !rc && i < gpus.n; i++)
+		rc = add_gpu(a, b, gpus.v[i], s, err);
+	return rc;
 }
 
 static void put_error(struct batch *b, const struct err *err, struct strbuf *out)

@@ -15,6 +15,7 @@ struct conda {
 	const char *platform; /* "linux-64" */
 	const char *cuda;     /* of the build that was found */
 	const struct json *row;
+	bool unknown; /* a release is there, and the matrix does not know for which GPUs */
 };
 
 static const char *platform_of(const char *platform)
@@ -35,7 +36,7 @@ static bool covers(const struct conda *c, const struct json *row)
 
 /* Does the package's build for `cuda` hold code for every GPU, as far as is known, and start on the
  * driver? */
-static bool serves(const struct conda *c, const struct json *row, const char *cuda)
+static bool serves(struct conda *c, const struct json *row, const char *cuda)
 {
 	const struct json *archs = json_get(json_get(row, "arch_lists"), cuda);
 	const char *least = compat_min_driver(c->s->m->c, cuda, c->s->t->windows, NULL);
@@ -46,13 +47,14 @@ static bool serves(const struct conda *c, const struct json *row, const char *cu
 		return false;
 	list = json_str_list(c->s->a, archs ? archs : json_get(json_get(row, "sass_seen"), cuda),
 			     &n);
-	for (i = 0; i < c->s->t->n_gpus; i++) {
+	for (i = 0; n && i < c->s->t->n_gpus; i++) {
 		enum arch_fit fit = compat_arch_fit(list, n, c->s->t->gpus[i].cc, NULL);
 
 		if (fit == ARCH_FIT_NONE || (fit == ARCH_FIT_PTX && c->s->t->driver &&
 					     !version_at_least(c->s->t->driver_cuda, cuda)))
 			return false;
 	}
+	c->unknown = c->unknown || !n;
 	return n > 0;
 }
 

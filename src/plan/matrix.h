@@ -85,6 +85,12 @@ struct builds {
 	size_t n;
 };
 
+/* What the tables say of a GPU, found once for many targets. */
+struct gpu_memo {
+	const char *key;
+	const struct gpu_row *row;
+};
+
 struct matrix {
 	struct arena *a;
 	struct compat *c;
@@ -92,6 +98,8 @@ struct matrix {
 	bool loaded[4];
 	struct offers *offers;
 	size_t n_offers;
+	struct gpu_memo *gpus;
+	size_t n_gpus;
 	uint32_t pythons; /* of the newest verified builds: what exists at all */
 };
 

@@ -138,6 +138,25 @@ static int add_ambiguous(struct reading *r, const struct gpu *g, const char *nam
 	return rc;
 }
 
+/* Looking a GPU up by its name goes through the whole table, so that is done once for each name. */
+static const struct gpu_row *row_of(struct reading *r, const struct gpu *g)
+{
+	struct matrix *m = r->m;
+	const char *key = arena_printf(r->a, "%s|%s|%s|%s", fact_value(&g->pci_id, ""),
+				       fact_value(&g->subsystem, ""), fact_value(&g->name, ""),
+				       fact_value(&g->compute_capability, ""));
+	struct gpu_memo *memo;
+	size_t i;
+
+	for (i = 0; i < m->n_gpus; i++)
+		if (strcmp(m->gpus[i].key, key) == 0)
+			return m->gpus[i].row;
+	memo = ARENA_APPEND(m->a, m->gpus, m->n_gpus);
+	memo->key = arena_strdup(m->a, key);
+	memo->row = look_gpu_row(&r->j, g);
+	return memo->row;
+}
+
 static int read_gpus(struct reading *r)
 {
 	const struct snapshot *s = r->j.s;
@@ -161,7 +180,7 @@ static int read_gpus(struct reading *r)
 		}
 		used++;
 		note(r, "gpu", one.name, g->name.source ? g->name.source : g->pci_id.source);
-		row = look_gpu_row(&r->j, g);
+		row = row_of(r, g);
 		if (one.cc <= 0) {
 			rc = add_ambiguous(r, g, one.name);
 			continue;
