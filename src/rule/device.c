@@ -196,6 +196,12 @@ static void run_fabric_manager_not_running(struct judge *j)
 
 /* -------- MIG */
 
+/* The GPU's number for a command line. */
+static const char *index_word(struct judge *j, const struct gpu *g)
+{
+	return shell_word(j->a, fact_value(&g->nvml_index, "0"));
+}
+
 static bool other_gpu_usable(const struct snapshot *s, size_t but)
 {
 	size_t i;
@@ -235,12 +241,12 @@ static void run_mig_no_instance(struct judge *j)
 			_("Make instances (nvidia-smi mig -lgip lists the profiles; 0 is the "
 			  "whole GPU)."));
 		remedy_command(j, r, "sudo nvidia-smi mig -i %s -cgi 0 -C",
-			       fact_value(&g->nvml_index, "0"));
+			       index_word(j, g));
 		r->needs_root = true;
 		r = finding_remedy(j, f, "%s",
 				   _("Or switch MIG mode off (nothing may be using the GPU)."));
 		remedy_command(j, r, "sudo nvidia-smi -i %s -mig 0",
-			       fact_value(&g->nvml_index, "0"));
+			       index_word(j, g));
 		r->needs_root = true;
 	}
 }
@@ -306,7 +312,7 @@ static void run_compute_mode_exclusive(struct judge *j)
 		finding_fact(j, f, "gpu.compute_mode", &g->compute_mode, "Default");
 		r = finding_remedy(j, f, "%s", _("Set the compute mode back to Default."));
 		remedy_command(j, r, "sudo nvidia-smi -i %s -c DEFAULT",
-			       fact_value(&g->nvml_index, "0"));
+			       index_word(j, g));
 		r->needs_root = true;
 		r->risk = RISK_SAFE;
 	}
@@ -323,6 +329,10 @@ static void run_visible_devices_wrong(struct judge *j)
 	struct remedy *r;
 
 	if (!env || (fact_known(&s->driver.cuda_devices) && !fact_is(&s->driver.cuda_devices, "0")))
+		return;
+	/* Names can be written in more ways than are seen here; a cuInit that found a device knows
+	 * better. */
+	if (look_cuda_works(s) && strchr(env->value, '-') && strcmp(env->value, "-1") != 0)
 		return;
 	for (i = 0; i < s->n_gpus; i++) {
 		if (look_gpu_used(s, i))

@@ -82,7 +82,7 @@ static void conda_remedy(struct judge *j, struct finding *f, const struct python
 			j, r,
 			"CONDA_OVERRIDE_CUDA=%s conda install -p %s -c conda-forge "
 			"'pytorch=*=cuda*'",
-			cuda, shell_word(j->a, look_prefix(p)));
+			shell_word(j->a, cuda), shell_word(j->a, look_prefix(p)));
 	else
 		remedy_command(j, r, "conda install -p %s -c conda-forge 'pytorch=*=cuda*'",
 			       shell_word(j->a, look_prefix(p)));

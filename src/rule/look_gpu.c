@@ -70,6 +70,22 @@ bool look_gpu_works(const struct gpu *g)
 
 /* -------- CUDA_VISIBLE_DEVICES */
 
+/* CUDA counts what the driver lists; where that is known, the other cards on the bus have no
+ * number. */
+static bool has_number(const struct snapshot *s, size_t index)
+{
+	size_t i;
+
+	if (!look_is_nvidia(&s->gpus[index]))
+		return false;
+	if (fact_known(&s->gpus[index].nvml_index))
+		return true;
+	for (i = 0; i < s->n_gpus; i++)
+		if (fact_known(&s->gpus[i].nvml_index))
+			return false;
+	return true;
+}
+
 /* Position in the order in which CUDA counts: by PCI when asked for or when all are alike, else the
  * fastest first. */
 static size_t cuda_index(const struct snapshot *s, size_t index)
@@ -81,7 +97,7 @@ static size_t cuda_index(const struct snapshot *s, size_t index)
 	for (i = 0; i < s->n_gpus; i++) {
 		int other = look_cc(&s->gpus[i]), own = look_cc(&s->gpus[index]);
 
-		if (i == index || !look_is_nvidia(&s->gpus[i]))
+		if (i == index || !has_number(s, i))
 			continue;
 		if (by_pci || other == own ? i < index : other > own)
 			rank++;
@@ -96,7 +112,7 @@ static bool entry_names(const struct snapshot *s, size_t index, struct view entr
 	size_t i;
 
 	if (view_u64(entry, 10, &n))
-		return n == cuda_index(s, index);
+		return has_number(s, index) && n == cuda_index(s, index);
 	if (view_starts(entry, "GPU-"))
 		return !uuid || (strlen(uuid) >= entry.n && memcmp(uuid, entry.p, entry.n) == 0);
 	if (!view_starts(entry, "MIG-"))

@@ -238,19 +238,37 @@ static void driver_ubuntu(struct judge *j, struct finding *f, const char *branch
 	remedy_command(j, r, "sudo reboot");
 }
 
+/* Does a driver of this branch drive every GPU here, as far as the matrix knows? */
+static bool drives_all(struct judge *j, unsigned branch)
+{
+	size_t i;
+
+	for (i = 0; i < j->s->n_gpus; i++) {
+		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
+
+		if (row && ((row->last_driver && look_branch(row->last_driver) < branch) ||
+			    (row->first_driver && look_branch(row->first_driver) > branch)))
+			return false;
+	}
+	return true;
+}
+
 static void driver_debian(struct judge *j, struct finding *f, const char *branch, bool open)
 {
 	unsigned packaged = debian_branch(j->s);
 	struct remedy *r;
 
-	if (!packaged || (branch && packaged < look_branch(branch)) || (open && packaged < 535)) {
+	if (!packaged || (branch && packaged < look_branch(branch)) || (open && packaged < 535) ||
+	    !drives_all(j, packaged)) {
 		driver_page(j, f, branch);
 		return;
 	}
 	r = host_remedy(j, f, NULL, open);
 	remedy_command(j, r, "sudo apt-get update");
-	remedy_command(j, r, "sudo apt-get install linux-headers-amd64 nvidia-driver%s",
-		       open ? " nvidia-open-kernel-dkms" : "");
+	remedy_command(
+		j, r,
+		"sudo apt-get install linux-headers-$(dpkg --print-architecture) nvidia-driver%s",
+		open ? " nvidia-open-kernel-dkms" : "");
 	remedy_command(j, r, "sudo reboot");
 }
 

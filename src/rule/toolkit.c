@@ -13,6 +13,38 @@ static bool has_nvcc(const struct toolkit *t)
 	return fact_known(&t->version) && fact_known(&t->nvcc) && !fact_no(&t->nvcc);
 }
 
+/* How near a toolkit is to a build of an extension: CUDA_HOME's, then nvcc's on PATH, then
+ * /usr/local/cuda. */
+static int nearness(const struct toolkit *t)
+{
+	struct view rest = view_of(fact_value(&t->via, "")), way;
+	int best = 0;
+
+	while (rest.n) {
+		way = view_trim(view_cut(rest, ',', &rest));
+		if (view_is(way, "CUDA_HOME") || view_is(way, "CUDA_PATH"))
+			return 3;
+		if (view_is(way, "PATH"))
+			best = 2;
+		else if (view_is(way, "/usr/local/cuda") && best < 1)
+			best = 1;
+	}
+	return best;
+}
+
+/* The toolkit that a build would take; others lie beside it and do no harm. */
+static const struct toolkit *building_toolkit(const struct snapshot *s)
+{
+	const struct toolkit *best = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n_toolkits; i++)
+		if (has_nvcc(&s->toolkits[i]) &&
+		    (!best || nearness(&s->toolkits[i]) > nearness(best)))
+			best = &s->toolkits[i];
+	return best;
+}
+
 /* -------- CUDA_HOME */
 
 static bool malformed(const char *value)
@@ -123,15 +155,12 @@ static void toolkit_gpu(struct judge *j, const struct toolkit *t, size_t gpu)
 
 static void run_toolkit_gpu(struct judge *j)
 {
-	size_t i, k;
+	const struct toolkit *t = building_toolkit(j->s);
+	size_t i;
 
-	for (i = 0; i < j->s->n_toolkits; i++) {
-		if (!has_nvcc(&j->s->toolkits[i]))
-			continue;
-		for (k = 0; k < j->s->n_gpus; k++)
-			if (look_gpu_used(j->s, k) && look_cc(&j->s->gpus[k]) > 0)
-				toolkit_gpu(j, &j->s->toolkits[i], k);
-	}
+	for (i = 0; t && i < j->s->n_gpus; i++)
+		if (look_gpu_used(j->s, i) && look_cc(&j->s->gpus[i]) > 0)
+			toolkit_gpu(j, t, i);
 }
 
 /* -------- which nvcc comes first */
@@ -175,26 +204,6 @@ static void run_toolkit_shadowed(struct judge *j)
 }
 
 /* -------- nvcc and torch */
-
-/* The toolkit that a build of an extension would take: CUDA_HOME's, nvcc's on PATH, else the first
- * one. */
-static const struct toolkit *building_toolkit(const struct snapshot *s)
-{
-	const struct toolkit *first = NULL;
-	size_t i;
-
-	for (i = 0; i < s->n_toolkits; i++) {
-		const char *via = fact_value(&s->toolkits[i].via, "");
-
-		if (!has_nvcc(&s->toolkits[i]))
-			continue;
-		if (strstr(via, "CUDA_HOME") || strstr(via, "CUDA_PATH"))
-			return &s->toolkits[i];
-		if (!first || (strstr(via, "PATH") && !strstr(fact_value(&first->via, ""), "PATH")))
-			first = &s->toolkits[i];
-	}
-	return first;
-}
 
 static void run_toolkit_torch_mismatch(struct judge *j)
 {

@@ -248,10 +248,16 @@ static const struct world_case devices_cases[] = {
 		      "{'environment':[{'name':'CUDA_VISIBLE_DEVICES',"
 		      "'value':'GPU-aaaa'}]}" },
 	  .hides = "visible-devices-wrong" },
+	{ .what = "the scheduler gave one of two",
+	  .layers = { HOST,
+		      "{'gpus':[{'pci_id':'10de:2684','compute_capability':'8.9'},{'pci_id':"
+		      "'10de:2684','compute_capability':'8.9','nvml_index':'0'}],'environment':"
+		      "[{'name':'CUDA_VISIBLE_DEVICES','value':'1'}]}" },
+	  .shows = "visible-devices-wrong" },
 	{ .what = "by a wrong UUID",
 	  .layers = { HOST,
-		      "{'environment':[{'name':'CUDA_VISIBLE_DEVICES',"
-		      "'value':'GPU-bbbb'}]}" },
+		      "{'driver':{'cuda_init':'100'},'environment':[{'name':"
+		      "'CUDA_VISIBLE_DEVICES','value':'GPU-bbbb'}]}" },
 	  .shows = "visible-devices-wrong" },
 };
 

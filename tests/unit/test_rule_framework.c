@@ -291,6 +291,11 @@ static const struct world_case toolkits_cases[] = {
 		      "{'driver':{'version':'580.95.05','flavor':'open'},"
 		      "'toolkits':[{'path':'/t','version':'12.4','nvcc':'yes'}]}" },
 	  .shows = "toolkit-too-old-for-gpu" },
+	{ .what = "an old toolkit beside the one that builds",
+	  .layers = { HOST, "{'toolkits':[{'path':'/a','version':'11.0','nvcc':'yes'},{'path':'/b',"
+			    "'version':'12.4','nvcc':'yes','via':'/usr/local/cuda'}]}" },
+	  .hides = "toolkit-too-old-for-gpu",
+	  .root = "" },
 	{ .what = "nvcc of another major",
 	  .layers = { HOST, TORCH,
 		      "{'toolkits':[{'path':'/t','version':'11.8','nvcc':'yes'}]}" },
@@ -439,12 +444,55 @@ static void remedies_hold(void **state)
 	}
 }
 
+/* The distribution's own package is named only where its branch drives the card. */
+static void driver_packages(void **state)
+{
+	static const struct {
+		const char *layers[4];
+		const char *command; /* NULL: no command */
+	} rows[] = {
+		{ .layers = { DECLARED, GPU("2c05", "12.0"), DRIVER("550.120"),
+			      "{'host':{'system':'linux','os_id':'ubuntu','os_version':'24.04'}}" },
+		  .command = "sudo apt-get install nvidia-driver-580-open" },
+		{ .layers = { DECLARED, GPU("102d", "3.7"), DRIVER("550.120"),
+			      "{'host':{'system':'linux','os_id':'ubuntu','os_version':'22.04'}}" },
+		  .command = "sudo apt-get install nvidia-driver-470" },
+		{ .layers = { DECLARED, GPU("102d", "3.7"), DRIVER("550.120"),
+			      "{'host':{'system':'linux','os_id':'debian','os_version':'12'}}" } },
+		{ .layers = { DECLARED, GPU("2c05", "12.0"), DRIVER("535.183.01"),
+			      "{'host':{'system':'linux','os_id':'debian','os_version':'12'}}" } },
+		{ .layers = { DECLARED, GPU("2c05", "12.0"), DRIVER("535.183.01"),
+			      "{'host':{'system':'linux','os_id':'rocky','os_version':'9.4'}}" },
+		  .command = "sudo dnf module install nvidia-driver:580-open" },
+	};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct remedy *r;
+		bool seen = false;
+		struct world w;
+
+		world_judge(&w, rows[i].layers, 4, NULL);
+		assert_non_null(w.r.root);
+		assert_true(w.r.root->n_remedies > 0);
+		r = &w.r.root->remedies[0];
+		for (k = 0; rows[i].command && k < r->n_commands; k++)
+			seen |= strcmp(r->commands[k], rows[i].command) == 0;
+		if (rows[i].command ? !seen : r->n_commands != 0)
+			fail_msg("row %zu: %s", i,
+				 r->n_commands ? r->commands[r->n_commands - 1] : r->text);
+		world_free(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_and_driver), cmocka_unit_test(builds),
 		cmocka_unit_test(declared),	   cmocka_unit_test(toolkits),
 		cmocka_unit_test(requirements),	   cmocka_unit_test(remedies_hold),
+		cmocka_unit_test(driver_packages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
