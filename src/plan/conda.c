@@ -148,7 +148,10 @@ void commands_conda(const struct solver *s, struct plan_choice *choice, const ch
 				s->a, _("conda-forge builds this release for CUDA %s"), c.cuda);
 	} else {
 		choice->commands[TOOL_CONDA].note = arena_printf(
-			s->a, _("no channel is known to have torch %s with CUDA for this target"),
+			s->a,
+			c.unknown
+				? _("conda-forge has torch %s, but for which GPUs is not in the matrix")
+				: _("no channel is known to have torch %s with CUDA for this target"),
 			c.torch->version);
 		return;
 	}

@@ -58,7 +58,7 @@ print(sum(r["platform"] == "linux_x86_64"
 	plan --assume gpu=T4 --assume driver=580 --assume python=3.11 'torch==2.5.1' --json
 	[ "$(json 'd["chosen"]["commands"]["conda"][0]')" = "conda create -n torch python=3.11\
  pytorch==2.5.1 torchvision==0.20.1 torchaudio==2.5.1 pytorch-cuda=12.4 -c pytorch -c nvidia" ]
-	plan --assume gpu=T4 --assume driver=580 --assume python=3.11 'torch==2.7.1' --json
+	plan --assume gpu=T4 --assume driver=580 --assume python=3.11 'torch==2.8.0' --json
 	[ "$(json 'all(x in d["chosen"]["commands"]["conda"][0] for x in ("-c conda-forge",
 		"cuda-version=12"))')" = True ]
 }
