@@ -35,6 +35,7 @@ needs() {
 	test cmd clang-tidy clang-tidy may
 	test cmd python3 python3 may
 	test python jsonschema python3-jsonschema may
+	test cmd openssl openssl may
 	test cmd scdoc scdoc may
 	test cmd xgettext gettext may
 	fuzz cmd clang clang must

@@ -16,21 +16,21 @@ bool view_is(struct view v, const char *s)
 {
 	size_t n = strlen(s);
 
-	return v.n == n && memcmp(v.p, s, n) == 0;
+	return v.n == n && (n == 0 || memcmp(v.p, s, n) == 0);
 }
 
 bool view_is_nocase(struct view v, const char *s)
 {
 	size_t n = strlen(s);
 
-	return v.n == n && strncasecmp(v.p, s, n) == 0;
+	return v.n == n && (n == 0 || strncasecmp(v.p, s, n) == 0);
 }
 
 bool view_starts(struct view v, const char *s)
 {
 	size_t n = strlen(s);
 
-	return v.n >= n && memcmp(v.p, s, n) == 0;
+	return v.n >= n && (n == 0 || memcmp(v.p, s, n) == 0);
 }
 
 bool view_ends(struct view v, const char *s)
