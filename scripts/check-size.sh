@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A source file has at most 600 lines, a function at most 60, from its opening to its closing brace
-# in column 1; in tests, being lists of cases, 900 and 150. What is larger needs a line with a reason in
-# scripts/size-allow.
+# in column 1; in tests, being lists of cases, 900 and 150. What is larger needs a line with a
+# reason in scripts/size-allow.
 . "$(dirname "$0")/tap.sh"
 
 file_max=600 test_max=900 function_max=60 case_max=150

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gen-cli-docs.sh CUVET DIR: completions and the scdoc sources of the manual pages, from the program's own tables.
+# gen-cli-docs.sh CUVET DIR: completions and the scdoc sources of the manual pages, made from the
+# program's own tables.
 set -eu
 cuvet=$1 dir=$2
 mkdir -p "$dir/man"
