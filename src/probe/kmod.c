@@ -24,7 +24,7 @@ void kmod_names(struct view text, kmod_name_fn *fn, void *ctx)
 
 struct loaded {
 	struct probe_ctx *p;
-	bool nvidia, uvm, nouveau;
+	bool nvidia, uvm, nouveau, ib_umad;
 };
 
 static void on_name(void *ctx, struct view name)
@@ -37,6 +37,7 @@ static void on_name(void *ctx, struct view name)
 	l->nvidia |= view_is(name, "nvidia");
 	l->uvm |= view_is(name, "nvidia_uvm");
 	l->nouveau |= view_is(name, "nouveau");
+	l->ib_umad |= view_is(name, "ib_umad");
 	if ((!view_is(name, "nvidia") && !view_starts(name, "nvidia_")) ||
 	    d->n_modules >= LOADED_MAX)
 		return;
@@ -109,6 +110,7 @@ static void loaded_modules(struct probe_ctx *p)
 		fact_flag(&d->uvm_loaded,
 			  l.uvm || sysroot_exists(p->root, "/sys/module/nvidia_uvm"), PROC_MODULES);
 		fact_flag(&d->nouveau_loaded, l.nouveau, PROC_MODULES);
+		fact_flag(&d->ib_umad_loaded, l.ib_umad, PROC_MODULES);
 		fact_flag(&p->s->parts.kernel, true, PROC_MODULES);
 	} else if (p->root->live && e == -ENOENT && sysroot_is_dir(p->root, "/sys/module")) {
 		/* A kernel without loadable modules. */

@@ -2,6 +2,7 @@
 /* NVIDIA's module files of every kernel that is installed. Only where drivers are put is looked at,
  * not all of the tree. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "probe/kmod.h"
@@ -64,6 +65,60 @@ static const char *module_name(struct arena *a, const char *file, const char **r
 	return NULL;
 }
 
+/* The first common name in a PKCS#7 signature (OID 2.5.4.3, then a string); else the first text in
+ * it. */
+static const char *signer_in(struct arena *a, struct view sig)
+{
+	static const char oid[] = "\x06\x03\x55\x04\x03";
+	ptrdiff_t at = view_find(sig, oid);
+	struct view name;
+	size_t i, n;
+
+	if (at >= 0 && (size_t)at + 7 < sig.n) {
+		name = view_skip(sig, (size_t)at + 7);
+		n = (unsigned char)sig.p[at + 6];
+		if (n && n <= name.n && n < 128)
+			return view_dup(a, (struct view){ .p = name.p, .n = n });
+	}
+	for (i = n = 0; i < sig.n; i++) {
+		n = sig.p[i] >= ' ' && sig.p[i] <= '~' ? n + 1 : 0;
+		if (n >= 8 && (i + 1 == sig.n || sig.p[i + 1] < ' ' || sig.p[i + 1] > '~'))
+			return view_dup(a, (struct view){ .p = sig.p + i + 1 - n, .n = n });
+	}
+	return "?";
+}
+
+/* What sign-file appends: the signature, a struct module_signature whose last word is its length,
+ * and this text (kernel/module/signing.c). */
+static void signature(struct probe_ctx *p, struct module *m, int fd)
+{
+	static const char magic[] = "~Module signature appended~\n";
+	enum { MAGIC = sizeof(magic) - 1, INFO = 12, SIGNATURE_MAX = 16 << 10 };
+	unsigned char end[INFO + MAGIC];
+	struct stat st;
+	uint64_t n, size;
+	char *sig;
+
+	if (fstat(fd, &st) < 0 || st.st_size < INFO + MAGIC)
+		return;
+	size = (uint64_t)st.st_size;
+	if (!elf_pread(fd, end, sizeof(end), size - sizeof(end)))
+		return;
+	if (memcmp(end + INFO, magic, MAGIC) != 0) {
+		fact_absent(&m->signer, m->path.value);
+		return;
+	}
+	n = (uint64_t)end[8] << 24 | (uint64_t)end[9] << 16 | (uint64_t)end[10] << 8 | end[11];
+	if (!n || n > SIGNATURE_MAX || n > size - sizeof(end)) {
+		fact_broken(&m->signer, m->path.value, _("a signature of a senseless length"));
+		return;
+	}
+	sig = arena_alloc(p->a, n);
+	if (elf_pread(fd, sig, n, size - sizeof(end) - n))
+		fact_set(&m->signer, signer_in(p->a, (struct view){ .p = sig, .n = n }),
+			 m->path.value);
+}
+
 static void modinfo(struct probe_ctx *p, struct module *m)
 {
 	_cleanup_fd_ int fd = sysroot_open_file(p->root, m->path.value);
@@ -87,6 +142,7 @@ static void modinfo(struct probe_ctx *p, struct module *m)
 		fact_broken(&m->version, source, _("cut off"));
 		return;
 	}
+	signature(p, m, fd);
 	version = kmod_modinfo(p->a, (struct view){ .p = buf, .n = sec.size }, "version");
 	licence = kmod_modinfo(p->a, (struct view){ .p = buf, .n = sec.size }, "license");
 	fact_set(&m->version, version, source);

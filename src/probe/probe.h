@@ -55,6 +55,13 @@ void probe_all(struct probe_ctx *p);
 extern const struct probe probe_environ;   /* environment.c: variables, identity, uname */
 extern const struct probe probe_host;	   /* host.c: os-release, libc, kernel, secure boot, WSL */
 extern const struct probe probe_container; /* container.c */
+extern const struct probe probe_boundary;   /* boundary.c: mounts, user namespace, wake-ups, SELinux */
+extern const struct probe probe_pci_topology; /* pci_topology.c: links, IOMMU, access control */
+extern const struct probe probe_modprobe; /* modprobe.c: what keeps modules from loading */
+extern const struct probe probe_dkms;	  /* dkms.c */
+extern const struct probe probe_os_packages; /* os_packages.c: dpkg, pacman */
+extern const struct probe probe_runtime;  /* runtime.c, cdi.c: Docker, toolkit, Kubernetes */
+extern const struct probe probe_klog;	  /* klog.c: what the driver logged */
 extern const struct probe probe_pci;	   /* pci.c */
 extern const struct probe
 	probe_kmod; /* kmod.c: loaded modules, /proc/driver/nvidia, modules on disk */

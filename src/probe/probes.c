@@ -10,9 +10,11 @@
  */
 /* clang-format off */
 const struct probe *const probes[] = {
-	&probe_environ, &probe_userlib,	 &probe_driver_start, &probe_host,   &probe_container,
-	&probe_pci,	&probe_kmod,	 &probe_nodes,	      &probe_services, &probe_toolkit,
-	&probe_python,	&probe_driver_end, NULL,
+	&probe_environ,	 &probe_userlib,     &probe_driver_start, &probe_host,
+	&probe_container, &probe_boundary,   &probe_pci,	  &probe_pci_topology,
+	&probe_kmod,	 &probe_modprobe,    &probe_dkms,	  &probe_nodes,
+	&probe_services, &probe_os_packages, &probe_runtime,	  &probe_klog,
+	&probe_toolkit,	 &probe_python,	     &probe_driver_end,	  NULL,
 };
 /* clang-format on */
 
