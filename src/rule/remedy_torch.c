@@ -186,6 +186,16 @@ void remedy_torch(struct judge *j, struct finding *f, const struct python *p)
 	const char *release = p ? look_torch_release(j, &p->torch) : NULL;
 	const struct torch_row *row;
 
+	if (look_is_tegra(j)) {
+		finding_remedy(
+			j, f, "%s",
+			_("Install the PyTorch that NVIDIA builds for this JetPack "
+			  "(https://docs.nvidia.com/"
+			  "deeplearning/frameworks/install-pytorch-jetson-platform/): the wheels "
+			  "of "
+			  "pytorch.org and PyPI have no code for Jetson."));
+		return;
+	}
 	wish_gpus(j, &w);
 	row = choose(j, w, release);
 	if (row) {

@@ -19,7 +19,11 @@ static const char *subject_of(struct judge *j, const struct python *p, size_t gp
 /* In a sentence: the model, else the GPU's number. */
 static const char *name_of(struct judge *j, size_t gpu)
 {
-	return fact_value(&j->s->gpus[gpu].name, gpu_subject(j, gpu));
+	const char *name = fact_value(&j->s->gpus[gpu].name, gpu_subject(j, gpu));
+
+	/* A GPU that was named by its capability alone. */
+	return view_starts(view_of(name), "compute capability") || view_starts(view_of(name), "cc:")
+		       ? _("This GPU") : name;
 }
 
 /* -------- driver-too-old: the minor-version rule */
