@@ -279,11 +279,14 @@ static const struct opt opt_requirement = { .name = "requirement", .letter = 'r'
 	.offset = offsetof(struct options, requirement),
 	.help = N_("read requirements from FILE, as pip does (repeatable)") };
 static const struct opt opt_driver_upgrade = { .name = "driver-upgrade", .kind = OPT_FLAG,
-	.offset = offsetof(struct options, driver_upgrade), .help = N_("say what a newer driver would allow") };
-static const struct opt opt_all = { .name = "all", .kind = OPT_FLAG, .offset = offsetof(struct options, all),
+	.offset = offsetof(struct options, driver_upgrade),
+	.help = N_("say what a newer driver would allow") };
+static const struct opt opt_all = { .name = "all", .kind = OPT_FLAG,
+	.offset = offsetof(struct options, all),
 	.help = N_("every refused build, not folded") };
 static const struct opt opt_batch = { .name = "batch", .kind = OPT_STRING, .arg = "FILE",
-	.offset = offsetof(struct options, batch), .help = N_("one JSON target a line in, one JSON answer a line out") };
+	.offset = offsetof(struct options, batch),
+	.help = N_("one JSON target a line in, one JSON answer a line out") };
 /* clang-format on */
 static const struct opt *const opts[] = { &opt_requirement, &opt_driver_upgrade, &opt_all,
 					  &opt_batch, NULL };

@@ -150,6 +150,19 @@ static struct plan_reason about_package(const struct solver *s, const struct bui
 	};
 }
 
+/* GPUs that no driver drives together. */
+static struct plan_reason about_pair(const struct solver *s, size_t old, size_t young)
+{
+	const struct plan_gpu *g = s->t->gpus;
+
+	return (struct plan_reason){
+		.id = FINDING_NO_DRIVER_CAN_HELP,
+		.text = arena_printf(s->a, _("branch %s, the last for %s, < %s, the first for %s"),
+				     g[old].last_driver, g[old].name, g[young].first_driver,
+				     g[young].name),
+	};
+}
+
 struct plan_reason reason_of(const struct solver *s, const struct judged *v,
 			     const struct violation *x)
 {
@@ -192,15 +205,7 @@ struct plan_reason reason_of(const struct solver *s, const struct judged *v,
 					     pythons(s, b)),
 		};
 	case V_APART:
-		return (struct plan_reason){
-			.id = FINDING_NO_DRIVER_CAN_HELP,
-			.text = arena_printf(
-				s->a, _("branch %s, the last for %s, < %s, the first for %s"),
-				s->t->gpus[x->arg / PLAN_GPUS].last_driver,
-				s->t->gpus[x->arg / PLAN_GPUS].name,
-				s->t->gpus[x->arg % PLAN_GPUS].first_driver,
-				s->t->gpus[x->arg % PLAN_GPUS].name),
-		};
+		return about_pair(s, x->arg / PLAN_GPUS, x->arg % PLAN_GPUS);
 	case V_LIMIT:
 		return about_limit(s, b, x->arg);
 	case V_PAIR:

@@ -131,10 +131,7 @@ static int add_ambiguous(struct reading *r, const struct gpu *g, const char *nam
 		rc = add_gpu(r, &one);
 	}
 	if (!rc && !any)
-		return err_set(
-			r->err, ERR_UNSUPPORTED,
-			_("the compute capability of %.100s is not known: declare it with --assume gpu=cc:X.Y"),
-			name);
+		note(r, "gpu", name, _("its compute capability is not known: not planned for"));
 	return rc;
 }
 
@@ -189,6 +186,10 @@ static int read_gpus(struct reading *r)
 			judge_driver(r, g, row, &one);
 		rc = add_gpu(r, &one);
 	}
+	if (!rc && used && !r->t->n_gpus)
+		return err_set(r->err, ERR_UNSUPPORTED,
+			       _("the compute capability of no GPU is known: declare it with "
+				 "--assume gpu=cc:X.Y"));
 	if (rc || used)
 		return rc;
 	/* An assumed driver stands for a machine whose GPU was not named. */

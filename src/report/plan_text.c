@@ -135,13 +135,15 @@ static void put_alternatives(struct page *g)
 	const struct plan *p = g->p;
 	size_t i, shown = 0;
 
-	if (!p->n_alternatives && !p->upgrade)
+	if (!p->n_alternatives && !p->upgrade && !g->v->upgrade_asked)
 		return;
 	heading(g, _("Alternatives"));
 	if (p->upgrade)
 		item(g, arena_printf(g->a, _("%s+%s: with driver %s or newer"), p->upgrade->version,
 				     p->upgrade->variant,
 				     p->upgrade_driver ? p->upgrade_driver : "?"));
+	else if (g->v->upgrade_asked)
+		item(g, _("no newer driver would allow a newer release here"));
 	for (i = 0; i < p->n_alternatives && (g->v->all || shown < ALTERNATIVES_SHOWN); i++) {
 		const struct plan_build *b = &p->alternatives[i];
 

@@ -132,6 +132,8 @@ print(sum(r["platform"] == "linux_x86_64"
 @test "X7: control characters of a requirements file do not reach the terminal" {
 	printf 'our-thing==1; os_name != "\033[31m\302\233"\n' >"$BATS_TEST_TMPDIR/r.txt"
 	plan -r "$BATS_TEST_TMPDIR/r.txt" --assume gpu=T4
+	expect_status 0
+	expect_out "our-thing"
 	expect_clean "$OUT"
 	expect_clean "$ERR"
 }
