@@ -6,6 +6,8 @@
 #include "base/version.h"
 #include "plan/plan.h"
 
+enum { BRIEF_ALTERNATIVES = 6 };
+
 static void put_reasons(struct jsonw *w, const struct plan_build *b)
 {
 	size_t i;
@@ -207,8 +209,10 @@ void plan_json(const struct plan *p, const char *data_date, bool brief, struct s
 	jsonw_kstr(&w, "platform", p->target->platform);
 	put_choice(&w, p);
 	jsonw_kstrs(&w, "why", c ? c->why : p->why, c ? c->n_why : p->n_why);
+	put_builds(&w, "alternatives", p->alternatives,
+		   brief && p->n_alternatives > BRIEF_ALTERNATIVES ? BRIEF_ALTERNATIVES :
+								     p->n_alternatives, true);
 	if (!brief) {
-		put_builds(&w, "alternatives", p->alternatives, p->n_alternatives, true);
 		put_builds(&w, "refused", p->refused, p->n_refused, false);
 		put_upgrade(&w, p);
 		put_reads(&w, p);
