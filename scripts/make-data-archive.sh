@@ -3,10 +3,11 @@
 #
 # make-data-archive.sh [--data DIR] [--unchecked] KEY OUT
 #
-# Packs the tables of DIR (data/compat) into the archive OUT and signs it: OUT.sig is the base64 of the
-# Ed25519 signature over its bytes. KEY is the private key, as `openssl genpkey -algorithm ed25519`
-# writes it. The tables are checked first (scripts/compat/check.py), but for tests --unchecked.
-# Prints the date of the archive. docs/updating-data.md says more. Needs python3 and OpenSSL 3.
+# Packs the tables of DIR (data/compat) into the archive OUT and signs it: OUT.sig is the base64 of
+# the Ed25519 signature over its bytes. KEY is the private key, as `openssl genpkey -algorithm
+# ed25519` writes it. The tables are checked first (scripts/compat/check.py), but for tests
+# --unchecked. Prints the date of the archive. docs/updating-data.md says more. Needs python3 and
+# OpenSSL 3.
 set -eu
 
 usage() {
@@ -42,7 +43,8 @@ import json
 import pathlib
 import sys
 
-tables = {p.stem: p.read_text(encoding="utf-8") for p in sorted(pathlib.Path(sys.argv[1]).glob("*.json"))}
+files = sorted(pathlib.Path(sys.argv[1]).glob("*.json"))
+tables = {p.stem: p.read_text(encoding="utf-8") for p in files}
 if not tables:
     sys.exit("make-data-archive.sh: no tables in " + sys.argv[1])
 date = max(json.loads(text)["date"] for text in tables.values())

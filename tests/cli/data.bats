@@ -603,8 +603,8 @@ damage() {
 		gpu|t.replace('"sources":["I"', '"sources":["NOPE"', 1)|source NOPE is not defined
 		gpu|t.replace('"sources":{', '"sources":{"Z":{"what":"x","where":null,"date":"2026"},')|source Z is never used
 		gpu|t.replace('"date":"2026-', '"date":"2026-2', 1)|gpu: date:
-		gpu|t[:-100]|gpu: 
-		gpu|t.replace('"table":"gpu"', '"table":"chip"')|gpu: 
+		gpu|t[:-100]|gpu:
+		gpu|t.replace('"table":"gpu"', '"table":"chip"')|gpu:
 		gpu|t.replace('"rows":[', '"rows":[7,')|rows/0: is not of type object
 		gpu|t.replace('"open":"supported"', '"open":"perhaps"', 1)|"perhaps" is none of the values
 		torch|t.replace('"cuda":"12.4"', '"cuda":"99.4"')|99.4 is not in cuda.cuda
@@ -615,8 +615,8 @@ damage() {
 		cuda|'{"a":1,"a":2}'|stands twice
 		cuda|'{}'|cuda: lacks "schema"
 		cuda|'[]'|cuda: is not of type object
-		cuda|''|cuda: 
-		cuda|'\x00\x01'|cuda: 
+		cuda|''|cuda:
+		cuda|'\x00\x01'|cuda:
 	END
 	[ $n -eq 24 ]
 }
