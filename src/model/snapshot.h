@@ -217,7 +217,9 @@
 	F(path, N_("toolkit"))                                    \
 	F(version, N_("version"))                                 \
 	F(nvcc, N_("nvcc"))                                       \
-	F(via, N_("found through"))
+	F(via, N_("found through"))                               \
+	F(link, N_("link to it")) /* BROKEN: it leads nowhere */  \
+	F(cudnn, N_("cuDNN in it"))
 
 #define PACKAGE_FIELDS(F, L, O, A)                                \
 	F(name, N_("package")) /* normalized: lower case, '-' */  \
@@ -226,7 +228,47 @@
 	F(tag, N_("wheel tag"))                                   \
 	F(build, N_("conda build"))                               \
 	F(channel, N_("conda channel"))                           \
-	F(installer, N_("installed by"))
+	F(installer, N_("installed by"))                          \
+	F(direct_url, N_("installed from"))                       \
+	L(copies, N_("further copies")) /* other metadata of this name in one environment */ \
+	L(requires, N_("requires")) /* of those that matter to a GPU */
+
+/* A compiled add-on of PyTorch, or another library of a package that holds GPU code. */
+#define EXTENSION_FIELDS(F, L, O, A)                              \
+	F(package, N_("package"))                                 \
+	F(version, N_("version"))                                 \
+	F(path, N_("file"))                                       \
+	F(cuda, N_("CUDA major that it needs")) /* ABSENT: neither needs CUDA nor holds code */ \
+	L(targets, N_("GPU targets"))                             \
+	L(missing, N_("symbols that PyTorch does not have"))      \
+	L(variants, N_("one file a CUDA version"))
+
+/* A library of CUDA that a framework asks the loader for. */
+#define LOAD_FIELDS(F, L, O, A)                                   \
+	F(name, N_("library"))                                    \
+	F(by, N_("asked for by"))                                 \
+	F(package, N_("package"))                                 \
+	F(path, N_("file that the loader takes"))                 \
+	F(via, N_("rule by which it was found"))                  \
+	L(own, N_("copy of the environment"))                     \
+	L(elsewhere, N_("where it lies without being searched"))  \
+	L(other, N_("other versions of it"))                      \
+	L(missing, N_("symbols that it lacks"))                   \
+	L(parts, N_("versions of its parts"))
+
+#define TRITON_FIELDS(F, L, O, A)                                 \
+	F(version, N_("Triton"))                                  \
+	F(path, N_("directory"))                                  \
+	F(ptxas, N_("its ptxas"))                                 \
+	F(ptxas_blackwell, N_("its ptxas for Blackwell"))
+
+/* A kernel of Jupyter. */
+#define KERNEL_FIELDS(F, L, O, A)                                 \
+	F(name, N_("notebook kernel"))                            \
+	F(path, N_("file"))                                       \
+	F(interpreter, N_("interpreter"))                         \
+	F(prefix, N_("environment"))                              \
+	L(env, N_("its variables"))
 
 #define TORCH_FIELDS(F, L, O, A)                                  \
 	F(version, N_("torch")) /* 2.6.0+cu124: as it prints itself */ \
@@ -252,7 +294,13 @@
 	F(active_why, N_("active because"))                       \
 	L(site_dirs, N_("package directories"))                   \
 	A(packages, PACKAGE, N_("packages"))                      \
-	O(torch, TORCH, N_("PyTorch"))
+	O(torch, TORCH, N_("PyTorch"))                            \
+	O(triton, TRITON, N_("Triton"))                           \
+	A(extensions, EXTENSION, N_("compiled add-ons"))          \
+	A(loads, LOAD, N_("CUDA libraries"))                      \
+	L(leftovers, N_("leftovers of an installation"))          \
+	F(hidden_by, N_("file that hides PyTorch"))               \
+	F(headers, N_("headers of Python"))
 
 #define REQUIRE_FIELDS(F, L, O, A)                                \
 	F(key, N_("key"))                                         \
@@ -272,6 +320,7 @@
 	A(services, UNIT, N_("services"))                         \
 	A(toolkits, TOOLKIT, N_("toolkits"))                      \
 	A(pythons, PYTHON, N_("Python environments"))             \
+	A(kernels, KERNEL, N_("notebook kernels"))                \
 	A(require, REQUIRE, N_("required"))                       \
 	L(assumed, N_("assumed"))                                 \
 	O(runtime, RUNTIME, N_("container runtime"))              \
@@ -293,6 +342,10 @@
 #define STRUCT_TOOLKIT struct toolkit
 #define STRUCT_PACKAGE struct package
 #define STRUCT_TORCH struct torch
+#define STRUCT_EXTENSION struct extension
+#define STRUCT_LOAD struct load
+#define STRUCT_TRITON struct triton
+#define STRUCT_KERNEL struct kernelspec
 #define STRUCT_PYTHON struct python
 #define STRUCT_REQUIRE struct require
 #define STRUCT_BLOCK struct block
@@ -327,6 +380,10 @@ struct var { VAR_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct unit { UNIT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct toolkit { TOOLKIT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct package { PACKAGE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct extension { EXTENSION_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct load { LOAD_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct triton { TRITON_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct kernelspec { KERNEL_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct torch { TORCH_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct python { PYTHON_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct require { REQUIRE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };

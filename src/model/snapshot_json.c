@@ -83,6 +83,18 @@ SCHEMA(PACKAGE, package);
 #define THIS torch
 SCHEMA(TORCH, torch);
 #undef THIS
+#define THIS extension
+SCHEMA(EXTENSION, extension);
+#undef THIS
+#define THIS load
+SCHEMA(LOAD, load);
+#undef THIS
+#define THIS triton
+SCHEMA(TRITON, triton);
+#undef THIS
+#define THIS kernelspec
+SCHEMA(KERNEL, kernelspec);
+#undef THIS
 #define THIS python
 SCHEMA(PYTHON, python);
 #undef THIS

@@ -50,6 +50,10 @@ static void fill(struct probe_ctx *p, const struct py_env *e)
 			 e->interpreter ? e->interpreter : e->prefix);
 	py_packages(p, e, out);
 	py_torch(p, e, out);
+	py_state(p, e, out);
+	py_triton(p, e, out);
+	py_loads(p, e, out);
+	py_extensions(p, e, out);
 }
 
 static bool has_torch(const struct python *py)

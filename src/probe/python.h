@@ -97,4 +97,15 @@ void py_torch(struct probe_ctx *p, const struct py_env *e, struct python *out);
  */
 void py_cudnn(struct probe_ctx *p, const struct py_env *e, struct python *out, const char *lib);
 
+/* python_loads.c: which CUDA libraries the frameworks load; needs packages and torch. */
+void py_loads(struct probe_ctx *p, const struct py_env *e, struct python *out);
+/* python_extensions.c: compiled add-ons against this torch; needs packages and torch. */
+void py_extensions(struct probe_ctx *p, const struct py_env *e, struct python *out);
+/* python_triton.c: Triton, its assembler, and what compiling at run time needs. */
+void py_triton(struct probe_ctx *p, const struct py_env *e, struct python *out);
+/* python_state.c: leftovers, copies, sources and requirements of packages, a torch.py in the way. */
+void py_state(struct probe_ctx *p, const struct py_env *e, struct python *out);
+/* python_kernels.c: a kernel of Jupyter, whose file is PATH; `argv0` of it, or NULL. */
+const char *py_kernel(struct py_find *f, const char *path);
+
 #endif

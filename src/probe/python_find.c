@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/json.h"
 #include "probe/python.h"
 
 enum {
@@ -188,22 +187,18 @@ static void search(struct py_find *f, const char *top, unsigned depth)
 static void add_kernels(struct py_find *f, const char *dir)
 {
 	struct dirlist l;
-	size_t i, n;
+	size_t i;
 
 	if (sysroot_list(f->p->root, f->p->a, dir, LINES_MAX, &l) != 0)
 		return;
 	for (i = 0; i < l.n; i++) {
 		const char *path = arena_printf(f->p->a, "%s/%s/kernel.json", dir, l.names[i]);
-		const struct json *doc;
-		const char **argv;
-		struct view text;
+		const char *argv0 = py_kernel(f, path);
+		const struct py_env *e = argv0 ? py_add_interpreter(f, argv0) : NULL;
+		struct snapshot *s = f->p->s;
 
-		if (sysroot_read(f->p->root, f->p->a, path, TEXT_MAX, &text, NULL) != 0 ||
-		    json_parse(f->p->a, text, path, &doc, NULL) != 0)
-			continue;
-		argv = json_str_list(f->p->a, json_get(doc, "argv"), &n);
-		if (argv && n && argv[0][0] == '/' && strstr(path_base(argv[0]), "python"))
-			py_add_interpreter(f, argv[0]);
+		if (e && s->n_kernels && fact_is(&s->kernels[s->n_kernels - 1].path, path))
+			fact_set(&s->kernels[s->n_kernels - 1].prefix, e->prefix, argv0);
 	}
 }
 
