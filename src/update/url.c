@@ -6,8 +6,8 @@
 
 static bool scheme_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-	       c == '-' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '+' || c == '-' || c == '.';
 }
 
 static struct view scheme_of(const char *url, struct view *ret_rest)
@@ -72,8 +72,10 @@ int http_allowed(const char *url, struct err *err)
 	if (!authority.n)
 		return err_set(err, ERR_USAGE, _("%.200s: names no host"), url);
 	if (view_chr(authority, '@') >= 0)
-		return err_set(err, ERR_USAGE, _("a URL with a user name or password is not taken"));
+		return err_set(err, ERR_USAGE,
+			       _("a URL with a user name or password is not taken"));
 	if (view_is_nocase(scheme, "https") || is_loopback(authority))
 		return 0;
-	return err_set(err, ERR_USAGE, _("%.200s: only https is spoken (http to this machine itself alone)"), url);
+	return err_set(err, ERR_USAGE,
+		       _("%.200s: only https is spoken (http to this machine itself alone)"), url);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an update reads after (and, for keys and signatures, before) a signature held. The first byte says as what
- * the rest is taken: A an archive, K a public key, S a signature, else the text of a table.
+ * What an update reads after (and, for keys and signatures, before) a signature held. The first
+ * byte says as what the rest is taken: A an archive, K a public key, S a signature, else the text
+ * of a table.
  */
 #include <stdint.h>
 #include <stdlib.h>

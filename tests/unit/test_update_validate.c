@@ -14,9 +14,23 @@
 
 static void versions_sort_as_releases_do(void **state)
 {
-	static const char *const sorted[] = { "x",	"0.9",	    "1.0.dev3", "1.0a1",    "1.0a2",  "1.0b1",
-					      "1.0rc1", "1.0",	    "1.0.post1", "1.0.1",   "1.2",    "1.10",
-					      "1.10.1", "2.0.dev1", "2.0",	"12.4",	    "99999999999999999999" };
+	static const char *const sorted[] = { "x",
+					      "0.9",
+					      "1.0.dev3",
+					      "1.0a1",
+					      "1.0a2",
+					      "1.0b1",
+					      "1.0rc1",
+					      "1.0",
+					      "1.0.post1",
+					      "1.0.1",
+					      "1.2",
+					      "1.10",
+					      "1.10.1",
+					      "2.0.dev1",
+					      "2.0",
+					      "12.4",
+					      "99999999999999999999" };
 	size_t i, k;
 
 	(void)state;
@@ -33,10 +47,13 @@ static void versions_sort_as_releases_do(void **state)
 
 static void dates_are_days_that_exist(void **state)
 {
-	static const char *const days[] = { "2026-11-30", "2024-02-29", "2000-02-29", "0001-01-01" };
-	static const char *const none[] = { "2026-02-29", "1900-02-29", "2026-13-01", "2026-00-01", "2026-04-31",
-					    "2026-1-1",	  "26-01-01",	"2026-01-01 ", "2026-01-01-", "2026/01/01",
-					    "",		  "-",		"2026-",       "20260101",    "2026-01-0x" };
+	static const char *const days[] = { "2026-11-30", "2024-02-29", "2000-02-29",
+					    "0001-01-01" };
+	static const char *const none[] = {
+		"2026-02-29", "1900-02-29", "2026-13-01",  "2026-00-01",  "2026-04-31",
+		"2026-1-1",   "26-01-01",   "2026-01-01 ", "2026-01-01-", "2026/01/01",
+		"",	      "-",	    "2026-",	   "20260101",	  "2026-01-0x"
+	};
 	size_t i;
 
 	(void)state;
@@ -89,7 +106,8 @@ static void every_keyword_can_fail(void **state)
 		{ "{\"uniqueItems\":true}", "[1,2,\"1\"]", "[1,2,1]" },
 		{ "{\"minLength\":1}", "\"a\"", "\"\"" },
 		{ "{\"pattern\":\"^[0-9]{2}$\"}", "\"12\"", "\"123\"" },
-		{ "{\"pattern\":\"^[^\\\\u0000-\\\\u001f\\\\u007f]*$\"}", "\"a\xC3\xA9\"", "\"a\\u001b\"" },
+		{ "{\"pattern\":\"^[^\\\\u0000-\\\\u001f\\\\u007f]*$\"}", "\"a\xC3\xA9\"",
+		  "\"a\\u001b\"" },
 		{ "{}", "1", NULL },
 	};
 	size_t i;
@@ -108,8 +126,8 @@ static void what_a_schema_says_and_is_not_known_is_no_pass(void **state)
 	assert_true(problems("{\"maximum\":3}", "1", false) > 0);
 	assert_true(problems("{\"$ref\":\"#/$defs/none\"}", "1", false) > 0);
 	assert_true(problems("{\"pattern\":\"[\"}", "\"a\"", false) > 0);
-	assert_true(problems("{\"$ref\":\"#/$defs/x\",\"$defs\":{\"x\":{\"$ref\":\"#/$defs/x\"}}}", "1", false) >
-		    0);
+	assert_true(problems("{\"$ref\":\"#/$defs/x\",\"$defs\":{\"x\":{\"$ref\":\"#/$defs/x\"}}}",
+			     "1", false) > 0);
 	assert_true(problems("[]", "1", false) > 0);
 }
 
