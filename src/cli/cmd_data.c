@@ -83,7 +83,8 @@ static void take_sets(struct status *s)
 
 static bool in_use(const struct status *s, const struct installed_set *set)
 {
-	const char *slash = s->origin->kind == DATA_USER ? strrchr(s->origin->path, '/') : NULL;
+	const char *path = s->origin->path;
+	const char *slash = s->origin->kind == DATA_USER && path ? strrchr(path, '/') : NULL;
 
 	return slash && strcmp(slash + 1, set->name) == 0;
 }

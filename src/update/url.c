@@ -48,7 +48,7 @@ static bool is_127(struct view host)
 
 static bool is_loopback(struct view authority)
 {
-	struct view host = authority, port;
+	struct view host, port;
 
 	if (view_starts(authority, "[::1]"))
 		return authority.n == 5 || authority.p[5] == ':';
