@@ -139,6 +139,61 @@ static void run_driver_module_not_built(struct judge *j)
 	r->needs_root = true;
 }
 
+/* -------- kept away by configuration */
+
+static bool same_module(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b))
+			return false;
+	return *a == *b;
+}
+
+static void run_driver_module_blocked(struct judge *j)
+{
+	const struct snapshot *s = j->s;
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	if (!module_is_missing(j) || !look_driver_installed(s))
+		return;
+	for (i = 0; i < s->driver.n_blocks; i++) {
+		const struct block *b = &s->driver.blocks[i];
+
+		if (!same_module(fact_value(&b->module, ""), "nvidia"))
+			continue;
+		f = finding_add(j, FINDING_DRIVER_MODULE_BLOCKED, _("this machine"));
+		finding_message(j, f, _("modprobe is told not to load nvidia (%s in %s)."),
+				fact_value(&b->how, "?"),
+				b->module.source ? b->module.source : "/etc/modprobe.d");
+		finding_fact(j, f, "driver.blocks", &b->line, _("no such line"));
+		gpu_without_module(j, f);
+		if (fact_known(&s->host.prime)) {
+			finding_fact(j, f, "host.prime", &s->host.prime, "on-demand");
+			r = finding_remedy(
+				j, f, "%s",
+				_("Give the GPU back with the tool that took it away, and "
+				  "reboot."));
+			remedy_command(j, r, "sudo prime-select on-demand");
+		} else {
+			r = finding_remedy(
+				j, f,
+				_("Take the line out of %s, rebuild the initramfs and reboot."),
+				b->module.source ? b->module.source : "/etc/modprobe.d");
+			remedy_command(
+				j, r,
+				"grep -rn nvidia /etc/modprobe.d /usr/lib/modprobe.d "
+				"/run/modprobe.d");
+			remedy_command(j, r, "sudo update-initramfs -u");
+		}
+		remedy_command(j, r, "sudo reboot");
+		r->needs_root = true;
+		r->needs_reboot = true;
+		return;
+	}
+}
+
 /* -------- Secure Boot */
 
 /* Built on this machine, so that nobody's key but the owner's can have signed it. */
@@ -169,7 +224,8 @@ static void run_secure_boot_blocks_module(struct judge *j)
 	if (!module_is_missing(j) || !fact_known(&s->host.kernel) ||
 	    judge_has(j, FINDING_GPU_NEEDS_NEWER_DRIVER) ||
 	    judge_has(j, FINDING_GPU_DROPPED_BY_DRIVER) ||
-	    judge_has(j, FINDING_OPEN_MODULE_REQUIRED))
+	    judge_has(j, FINDING_OPEN_MODULE_REQUIRED) ||
+	    judge_has(j, FINDING_DRIVER_MODULE_BLOCKED))
 		return;
 	m = local_module(s);
 	if (!m || (!fact_yes(&s->host.secure_boot) && !fact_is(&s->host.lockdown, "integrity") &&
@@ -376,6 +432,12 @@ const struct rule rule_driver_module_not_built = {
 	.needs = NEED_PCI | NEED_KERNEL | NEED_USERLIB,
 	.layer = LAYER_KERNEL,
 	.run = run_driver_module_not_built,
+};
+const struct rule rule_driver_module_blocked = {
+	.name = "driver-module-blocked",
+	.needs = NEED_PCI | NEED_KERNEL,
+	.layer = LAYER_KERNEL,
+	.run = run_driver_module_blocked,
 };
 const struct rule rule_secure_boot_blocks_module = {
 	.name = "secure-boot-blocks-module",

@@ -163,6 +163,58 @@ static void run_toolkit_gpu(struct judge *j)
 			toolkit_gpu(j, t, i);
 }
 
+/* -------- Triton's own ptxas */
+
+static void ptxas_for(struct judge *j, const struct python *p, const struct fact *ptxas, size_t gpu)
+{
+	const struct cuda_row *row = compat_cuda(j->c, ptxas->value);
+	int cc = look_cc(&j->s->gpus[gpu]);
+	struct finding *f;
+
+	/* One chip of a family that nvcc names one by one runs the code of its elders. */
+	if (!row || row->nvcc_max_cc < 0 || cc <= row->nvcc_max_cc ||
+	    (cc >= 100 && cc / 10 == row->nvcc_max_cc / 10))
+		return;
+	f = finding_add(j, FINDING_PTXAS_TOO_OLD, look_prefix(p));
+	f->severity = SEVERITY_WARNING;
+	finding_message(
+		j, f,
+		_("Triton's ptxas is of CUDA %s, which compiles up to compute capability %s; %s "
+		  "has %s: "
+		  "torch.compile fails on it."),
+		ptxas->value, cc_text(j->a, row->nvcc_max_cc), gpu_subject(j, gpu),
+		cc_text(j->a, cc));
+	finding_fact(j, f, "triton.ptxas", ptxas, NULL);
+	finding_fact(j, f, "gpu.compute_capability", &j->s->gpus[gpu].compute_capability,
+		     arena_printf(j->a, "<= %s", cc_text(j->a, row->nvcc_max_cc)));
+	finding_remedy(
+		j, f, "%s",
+		_("Take a later PyTorch, which brings a later Triton, or point TRITON_PTXAS_PATH "
+		  "at the ptxas of "
+		  "a newer toolkit."));
+}
+
+static void run_ptxas_too_old(struct judge *j)
+{
+	size_t i, k;
+
+	if (snapshot_env(j->s, "TRITON_PTXAS_PATH"))
+		return;
+	for (i = 0; i < j->s->n_pythons; i++) {
+		const struct triton *t = &j->s->pythons[i].triton;
+
+		for (k = 0; k < j->s->n_gpus; k++) {
+			bool blackwell =
+				look_cc(&j->s->gpus[k]) >= 100 && fact_known(&t->ptxas_blackwell);
+			const struct fact *ptxas = blackwell ? &t->ptxas_blackwell : &t->ptxas;
+
+			if (fact_known(ptxas) && look_gpu_used(j->s, k) &&
+			    look_cc(&j->s->gpus[k]) > 0)
+				ptxas_for(j, &j->s->pythons[i], ptxas, k);
+		}
+	}
+}
+
 /* -------- which nvcc comes first */
 
 static void run_toolkit_shadowed(struct judge *j)
@@ -244,6 +296,12 @@ const struct rule rule_toolkit_gpu = {
 	.needs = NEED_TOOLKIT | NEED_GPU,
 	.layer = LAYER_TOOLKIT,
 	.run = run_toolkit_gpu,
+};
+const struct rule rule_ptxas_too_old = {
+	.name = "ptxas-too-old",
+	.needs = NEED_PYTHON | NEED_GPU,
+	.layer = LAYER_FRAMEWORK,
+	.run = run_ptxas_too_old,
 };
 const struct rule rule_toolkit_shadowed = {
 	.name = "toolkit-shadowed",
