@@ -313,7 +313,7 @@ static void run_container_driver_libs(struct judge *j)
 	 * The toolkit mounts each library as a file of its own; what shadows them is a second copy
 	 * in the image. With one copy alone, that copy was mounted, when the container was started.
 	 */
-	if (version && s->driver.libcuda.shadowed.n)
+	if (version && s->driver.libcuda.shadowed.n && !s->container.deleted.n)
 		stale_libs(j, version, module);
 	else if (version || look_nvml_init(s) == 18)
 		stale_mounts(j, version, module);
