@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "base/json.h"
+#include "compat/table.h"
 #include "plan/plan.h"
 #include "source/source.h"
 
@@ -142,6 +143,15 @@ static const struct best_row {
 	  .variant = "cu124",
 	  .python = "3.11",
 	  .package = "vllm==0.7.3" },
+	/* one cuDNN for both: cu124 pins 9.1, TensorFlow 2.18 needs 9.3 */
+	{ .q = { .assume = { "gpu=T4", "driver=580", "python=3.11" },
+		 .req = { "torch==2.6.0", "tensorflow==2.18.0" } },
+	  .torch = "2.6.0", .variant = "cu126", .python = "3.11",
+	  .package = "tensorflow[and-cuda]==2.18.0" },
+	/* vLLM is built for the torch that PyPI serves, though cu118 would be native here */
+	{ .q = { .assume = { "gpu=A100-SXM4-40GB", "driver=525.60.13", "python=3.11" },
+		 .req = { "vllm==0.9.1" } },
+	  .torch = "2.7.0", .variant = "cu126", .python = "3.11", .package = "vllm==0.9.1" },
 	{ .q = { .assume = { "gpu=A100-SXM4-40GB", "driver=580", "python=3.11" },
 		 .req = { "xformers==0.0.30" } },
 	  .torch = "2.7.0",
@@ -330,6 +340,9 @@ static void a_clash_is_named_and_no_larger_than_it_is(void **state)
 		{ .q = { .assume = { "gpu=T4", "driver=580" }, .req = { "flash-attn" } },
 		  .clash = { "flash-attn", "T4 (compute capability 7.5)" },
 		  .remedy = "Without what is built on torch" },
+		{ .q = { .assume = { "gpu=GTX 1080 Ti", "driver=580" }, .req = { "vllm" } },
+		  .clash = { "vllm", "(compute capability 6.1)" },
+		  .remedy = "Without what is built on torch" },
 		{ .q = { .assume = { "gpu=T4", "driver=580", "python=3.4" } },
 		  .clash = { "Python 3.4" }, .remedy = "With Python " },
 		{ .q = { .assume = { "gpu=T4", "python=3.15" }, .req = { "tensorflow" } },
@@ -475,6 +488,70 @@ static void a_driver_upgrade_keeps_the_gpu(void **state)
 	arena_free(w.a);
 }
 
+/* A table in which the newest release has PTX alone, and the one before it code. */
+static const char ptx_table[] =
+	"{\"schema\":\"cuvet.compat/1\",\"table\":\"torch\",\"date\":\"2026-11-30\",\"sources\":{},\"rows\":["
+	"{\"version\":\"8.0.0\",\"platform\":\"linux_x86_64\",\"variant\":\"cu124\",\"cuda\":\"12.4\","
+	"\"python\":[\"3.12\"],\"arch_list\":[\"sm_90\"],\"index_url\":\"https://e.org/cu124\"},"
+	"{\"version\":\"9.0.0\",\"platform\":\"linux_x86_64\",\"variant\":\"cu124\",\"cuda\":\"12.4\","
+	"\"python\":[\"3.12\"],\"arch_list\":[\"sm_50\",\"compute_70\"],"
+	"\"index_url\":\"https://e.org/cu124\"},"
+	"{\"version\":\"9.0.0\",\"platform\":\"linux_x86_64\",\"variant\":\"cu130\",\"cuda\":\"13.0\","
+	"\"python\":[\"3.12\"],\"arch_list\":[\"sm_37\"],\"index_url\":\"https://e.org/cu130\"}]}";
+
+static void ptx_is_the_last_resort_and_needs_the_drivers_own_cuda(void **state)
+{
+	static const struct {
+		struct asked q;
+		const char *torch; /* NULL: nothing fits, and `variant` is refused for `why` */
+		bool ptx;
+		const char *variant;
+		enum finding_id why;
+	} rows[] = {
+		/* the older release has code, so PTX has to wait */
+		{ .q = { .assume = { "gpu=cc:9.0", "driver=550", "python=3.12" } },
+		  .torch = "8.0.0" },
+		/* nothing has code for 7.5, and 550 knows CUDA 12.4 */
+		{ .q = { .assume = { "gpu=T4", "driver=550", "python=3.12" } },
+		  .torch = "9.0.0",
+		  .ptx = true },
+		/* 535 would run code for 12.4, but does not compile its PTX */
+		{ .q = { .assume = { "gpu=T4", "driver=535", "python=3.12" } },
+		  .variant = "cu124", .why = FINDING_PTX_NEWER_THAN_DRIVER },
+		{ .q = { .assume = { "gpu=T4", "python=3.12" } }, .torch = "9.0.0", .ptx = true },
+		/* code for 3.7, but CUDA 13 needs a driver that its last branch is too old for */
+		{ .q = { .assume = { "gpu=cc:3.7", "python=3.12" } },
+		  .variant = "cu130", .why = FINDING_NO_DRIVER_CAN_HELP },
+		/* one by code, one by PTX: PTX */
+		{ .q = { .assume = { "gpu=T4", "gpu=cc:5.2", "driver=550", "python=3.12" } },
+		  .torch = "9.0.0",
+		  .ptx = true },
+	};
+	struct err err = { .msg = "" };
+	const struct plan *p;
+	struct world w;
+	size_t i;
+
+	(void)state;
+	begin(&w);
+	compat_replace(w.c, "torch", view_of(ptx_table));
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		p = solve(&w, &rows[i].q, &err);
+		assert_non_null(p);
+		if (!p->chosen != !rows[i].torch)
+			fail_msg("row %zu: %s", i, p->chosen ? "chosen" : p->why[0]);
+		if (!p->chosen) {
+			assert_int_equal(build_of(p, "9.0.0", rows[i].variant)->reasons[0].id,
+					 rows[i].why);
+			continue;
+		}
+		assert_string_equal(p->chosen->torch->version, rows[i].torch);
+		assert_int_equal(p->chosen->ptx, rows[i].ptx);
+	}
+	assert_null(compat_error(w.c));
+	arena_free(w.a);
+}
+
 static void the_json_form_is_whole(void **state)
 {
 	static const struct asked q = { .assume = { "gpu=T4", "driver=580", "python=3.12" },
@@ -517,6 +594,7 @@ int main(void)
 		cmocka_unit_test(unverified_builds_are_never_chosen),
 		cmocka_unit_test(names_that_look_like_a_slip_are_refused),
 		cmocka_unit_test(a_driver_upgrade_keeps_the_gpu),
+		cmocka_unit_test(ptx_is_the_last_resort_and_needs_the_drivers_own_cuda),
 		cmocka_unit_test(the_json_form_is_whole),
 	};
 
