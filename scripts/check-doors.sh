@@ -21,7 +21,7 @@ door() { # name header-pattern files-pattern
 shopt -s extglob
 door cJSON 'cjson/|cJSON' 'src/base/json*.c'
 door libcurl 'curl/' 'src/update/http_curl.c'
-door libarchive 'archive' 'src/@(fetch|source)/*archive*.c'
+door libarchive 'archive(_entry)?\.h' 'src/sys/archive_door.c'
 door libcrypto 'openssl/' 'src/update/crypto.c'
 door PCRE2 'pcre2' 'src/base/regex*.c'
 door libyaml 'yaml' 'src/base/yaml*.c'

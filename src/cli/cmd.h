@@ -33,6 +33,7 @@ struct options {
 	bool driver_upgrade, all; /* plan */
 	bool allow_older;
 	const char *from, *trust_key;
+	const char *pid; /* inspect */
 	const char *format, *root, *facts, *python, *data, *lang, *colour, *gpu, *batch;
 	struct str_list assume, require, error, ignore, requirement;
 	struct str_list args; /* operands */

@@ -26,7 +26,7 @@ enum {
 
 /* Dynamic entries that matter, as found. */
 struct dynamic {
-	uint64_t strtab, strsz, verneed, soname, rpath, runpath;
+	uint64_t strtab, strsz, verneed, soname, rpath, runpath, flags_1;
 	bool has_soname, has_rpath, has_runpath;
 	uint64_t needed[NEEDED_MAX];
 	size_t n_needed;
@@ -50,6 +50,12 @@ bool elf_pread(int fd, void *buf, size_t n, uint64_t off)
 		n -= (size_t)r;
 	}
 	return true;
+}
+
+bool elf_at(const struct elf *e, void *buf, size_t n, uint64_t off)
+{
+	return off <= e->file_size && n <= e->file_size - off &&
+	       elf_pread(e->fd, buf, n, e->base + off);
 }
 
 static void damaged(struct elf *e, const char *what)
@@ -95,7 +101,7 @@ static const char *read_string(struct arena *a, const struct elf *e, uint64_t of
 		if (step <= n)
 			return NULL; /* no NUL within the limit */
 		buf = n ? arena_grow(a, buf, n, step) : arena_alloc(a, step);
-		if (!elf_pread(e->fd, buf + n, step - n, off + n))
+		if (!elf_at(e, buf + n, step - n, off + n))
 			return NULL;
 		for (i = n; i < step; i++)
 			if (!buf[i])
@@ -134,7 +140,7 @@ static bool read_header(struct elf *e)
 	unsigned char h[sizeof(Elf64_Ehdr)] = { 0 };
 	size_t need;
 
-	if (!elf_pread(e->fd, h, 20, 0) || memcmp(h, ELFMAG, SELFMAG) != 0)
+	if (!elf_at(e, h, 20, 0) || memcmp(h, ELFMAG, SELFMAG) != 0)
 		return false;
 	if (h[EI_CLASS] != ELFCLASS32 && h[EI_CLASS] != ELFCLASS64) {
 		damaged(e, "unknown class");
@@ -149,7 +155,7 @@ static bool read_header(struct elf *e)
 		return true;
 	}
 	need = e->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
-	if (!elf_pread(e->fd, h, need, 0)) {
+	if (!elf_at(e, h, need, 0)) {
 		damaged(e, "shorter than its header");
 		return true;
 	}
@@ -168,7 +174,7 @@ static void read_segments(struct arena *a, struct elf *e)
 	uint64_t phoff;
 	size_t n, ent;
 
-	if (!elf_pread(e->fd, h, hsize, 0))
+	if (!elf_at(e, h, hsize, 0))
 		return;
 	phoff = elf_le(h + (e->wide ? 32 : 28), w);
 	ent = elf_le(h + (e->wide ? 54 : 42), 2);
@@ -184,7 +190,7 @@ static void read_segments(struct arena *a, struct elf *e)
 		struct elf_load l;
 		uint32_t type;
 
-		if (phoff > e->file_size || !elf_pread(e->fd, p, psize, phoff + i * ent))
+		if (phoff > e->file_size || !elf_at(e, p, psize, phoff + i * ent))
 			return damaged(e, "the segment table lies past the end");
 		type = (uint32_t)elf_le(p, 4);
 		l.off = elf_le(p + (e->wide ? 8 : 4), w);
@@ -202,6 +208,8 @@ static void read_segments(struct arena *a, struct elf *e)
 			e->loads[e->n_loads++] = l;
 		else if (type == PT_DYNAMIC && !e->dyn_size)
 			e->dyn_off = l.off, e->dyn_size = l.size;
+		else if (type == PT_INTERP && !e->interp_size)
+			e->interp_off = l.off, e->interp_size = l.size;
 	}
 }
 
@@ -235,6 +243,9 @@ static bool dynamic_entry(struct elf *e, struct dynamic *d, uint64_t tag, uint64
 		d->runpath = value;
 		d->has_runpath = true;
 		break;
+	case DT_FLAGS_1:
+		d->flags_1 = value;
+		break;
 	case DT_VERNEED:
 		d->verneed = value;
 		break;
@@ -257,7 +268,7 @@ static void read_dynamic(struct elf *e, struct dynamic *d)
 	for (at = 0; at < n; at += per) {
 		if (per > n - at)
 			per = n - at;
-		if (!elf_pread(e->fd, buf, per * size, e->dyn_off + at * size))
+		if (!elf_at(e, buf, per * size, e->dyn_off + at * size))
 			return damaged(e, "the dynamic section lies past the end");
 		for (i = 0; i < per; i++)
 			if (!dynamic_entry(e, d, elf_le(buf + i * size, w),
@@ -267,17 +278,18 @@ static void read_dynamic(struct elf *e, struct dynamic *d)
 }
 
 /*
- * "2.28" out of "GLIBC_2.28" when it is higher than what is known; GLIBC_PRIVATE and the like say
- * nothing.
+ * "2.28" out of "GLIBC_2.28" when it is higher than what is known; GLIBC_PRIVATE, CXXABI_TM_1 and the
+ * like say nothing.
  */
-static void need_glibc(struct elf *e, const char *version)
+static void need_version(const char *version, const char *stem, const char **ret)
 {
+	size_t n = strlen(stem);
 	struct version v;
 
-	if (strncmp(version, "GLIBC_", 6) != 0 || !version_parse(view_of(version + 6), &v))
+	if (strncmp(version, stem, n) != 0 || !version_parse(view_of(version + n), &v))
 		return;
-	if (!e->glibc || version_cmp_str(version + 6, e->glibc) > 0)
-		e->glibc = version + 6;
+	if (!*ret || version_cmp_str(version + n, *ret) > 0)
+		*ret = version + n;
 }
 
 /*
@@ -302,7 +314,7 @@ static void read_version_needs(struct arena *a, struct elf *e, const struct dyna
 	if (left > e->file_size - off)
 		left = e->file_size - off;
 	buf = arena_alloc(a, left);
-	if (!elf_pread(e->fd, buf, left, off))
+	if (!elf_at(e, buf, left, off))
 		return damaged(e, "version needs lie past the end");
 	do {
 		if (at + 16 > left)
@@ -318,7 +330,9 @@ static void read_version_needs(struct arena *a, struct elf *e, const struct dyna
 			s = dyn_string(a, e, d, name, NAME_MAX_LEN);
 			if (!s)
 				return;
-			need_glibc(e, s);
+			need_version(s, "GLIBC_", &e->glibc);
+			need_version(s, "GLIBCXX_", &e->glibcxx);
+			need_version(s, "CXXABI_", &e->cxxabi);
 			if (!step)
 				break;
 		}
@@ -330,6 +344,10 @@ static void read_names(struct arena *a, struct elf *e, struct dynamic *d)
 {
 	size_t i;
 
+	e->flags_1 = d->flags_1;
+	e->dynamic = e->dyn_size > 0;
+	if (e->interp_size)
+		e->interp = read_string(a, e, e->interp_off, e->interp_size, NAME_MAX_LEN);
 	if (d->has_soname)
 		e->soname = dyn_string(a, e, d, d->soname, NAME_MAX_LEN);
 	if (d->has_rpath)
@@ -345,17 +363,11 @@ static void read_names(struct arena *a, struct elf *e, struct dynamic *d)
 	}
 }
 
-int elf_read(struct arena *a, int fd, struct elf *ret)
+int elf_read_at(struct arena *a, int fd, uint64_t base, uint64_t size, struct elf *ret)
 {
-	struct elf e = { .fd = fd };
+	struct elf e = { .fd = fd, .base = base, .file_size = size };
 	struct dynamic *d;
-	struct stat st;
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -ENOEXEC;
-	e.file_size = (uint64_t)st.st_size;
 	if (!read_header(&e))
 		return -ENOEXEC;
 	if (!e.damage) {
@@ -367,4 +379,15 @@ int elf_read(struct arena *a, int fd, struct elf *ret)
 	}
 	*ret = e;
 	return 0;
+}
+
+int elf_read(struct arena *a, int fd, struct elf *ret)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	return elf_read_at(a, fd, 0, (uint64_t)st.st_size, ret);
 }

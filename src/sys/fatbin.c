@@ -2,8 +2,10 @@
 /* Hops over the headers of GPU code; must not trust a size in them and reads no payload. */
 #include "sys/fatbin.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "base/arena.h"
 
@@ -14,7 +16,13 @@ enum {
 	ENTRIES_MAX = 4096, /* in one blob; real ones hold about 10 */
 	READS_MAX = 1 << 20,
 	JUNK_MAX = 1 << 20, /* bytes of padding that are searched for the next blob */
-	CHUNK = 4096
+	CHUNK = 4096,
+	BIG_CHUNK = 128 << 10,
+	BATCH = 256, /* blobs whose entries are looked at together */
+	BLOB_VERSION = 1,
+	PACK_OLD = 0x1000,
+	PACK_LZ4 = 0x2000,
+	PACK_ZSTD = 0x8000,
 };
 static const uint32_t blob_magic = 0xBA55ED50, record_magic = 0x466243B1;
 
@@ -23,7 +31,14 @@ struct scan {
 	uint64_t start, end; /* the section in the file */
 	struct fatbin *f;
 	unsigned reads;
-	uint64_t junk;
+	uint64_t junk, junk_max;
+	bool cold; /* the file is not in memory: reads wait for the disk */
+};
+
+struct blob {
+	uint64_t first, end; /* its entries */
+	uint64_t seen;	     /* a bit for each target that was counted */
+	unsigned entries;
 };
 
 static void damaged(struct scan *s, const char *what)
@@ -62,6 +77,29 @@ static void count_target(struct scan *s, const struct fatbin_target *t, uint64_t
 	f->targets[i].blobs++;
 }
 
+static void note(unsigned *list, size_t *n, unsigned value)
+{
+	size_t i;
+
+	for (i = 0; i < *n; i++)
+		if (list[i] == value)
+			return;
+	if (*n < FATBIN_KINDS)
+		list[(*n)++] = value;
+}
+
+static void count_packing(struct fatbin *f, uint64_t flags)
+{
+	if (flags & PACK_ZSTD)
+		f->zstd++;
+	else if (flags & PACK_LZ4)
+		f->lz4++;
+	else if (flags & PACK_OLD)
+		f->packed++;
+	else
+		f->plain++;
+}
+
 static void entry_target(struct scan *s, const unsigned char *h, uint64_t *seen)
 {
 	uint64_t flags = elf_le(h + 40, 8);
@@ -71,8 +109,10 @@ static void entry_target(struct scan *s, const unsigned char *h, uint64_t *seen)
 	if ((kind != FATBIN_PTX && kind != FATBIN_CUBIN && kind != FATBIN_LTO) || t.arch < 10 ||
 	    t.arch > 999) {
 		s->f->unknown++;
+		note(s->f->kinds, &s->f->n_kinds, kind);
 		return;
 	}
+	count_packing(s->f, flags);
 	t.kind = (enum fatbin_kind)kind;
 	t.suffix = flags & 0x100000 ? 'a' : flags & 0x200000 ? 'f' : '\0';
 	count_target(s, &t, seen);
@@ -86,9 +126,11 @@ static bool read_blob(struct scan *s, uint64_t off, uint64_t *ret_first, uint64_
 {
 	unsigned char h[BLOB_HEADER];
 	uint64_t size, hsize;
+	unsigned version;
 
 	if (!read_at(s, h, sizeof(h), off) || elf_le(h, 4) != blob_magic)
 		return false;
+	version = (unsigned)elf_le(h + 4, 2);
 	hsize = elf_le(h + 6, 2);
 	size = elf_le(h + 8, 8);
 	if (hsize < BLOB_HEADER || hsize > s->end - off) {
@@ -102,28 +144,98 @@ static bool read_blob(struct scan *s, uint64_t off, uint64_t *ret_first, uint64_
 	}
 	*ret_first = off + hsize;
 	*ret_end = off + hsize + size;
+	if (version != BLOB_VERSION) {
+		/* How its entries look is not known. */
+		s->f->unknown++;
+		note(s->f->versions, &s->f->n_versions, version);
+		*ret_first = *ret_end;
+	}
 	return true;
+}
+
+/* Takes the header `h` of the entry at b->first and goes on to the next. False at the end of the blob. */
+static bool take_entry(struct scan *s, struct blob *b, const unsigned char *h)
+{
+	uint64_t hsize = elf_le(h + 4, 4), size = elf_le(h + 8, 8);
+
+	s->f->entries++;
+	entry_target(s, h, &b->seen);
+	if (hsize < ENTRY_HEADER || hsize > b->end - b->first ||
+	    size > b->end - b->first - hsize) {
+		damaged(s, "an entry ends past its blob");
+		return false;
+	}
+	b->first += hsize + size;
+	if (++b->entries == ENTRIES_MAX && b->end - b->first >= ENTRY_HEADER) {
+		damaged(s, "a blob with too many entries");
+		return false;
+	}
+	return b->end - b->first >= ENTRY_HEADER;
 }
 
 static void read_entries(struct scan *s, uint64_t at, uint64_t end)
 {
+	struct blob b = { .first = at, .end = end };
 	unsigned char h[ENTRY_HEADER];
-	uint64_t hsize, size, seen = 0;
-	unsigned n;
 
 	s->f->blobs++;
-	for (n = 0; end - at >= ENTRY_HEADER; n++) {
-		if (n == ENTRIES_MAX)
-			return damaged(s, "a blob with too many entries");
-		if (!read_at(s, h, sizeof(h), at))
+	if (end - at < ENTRY_HEADER)
+		return;
+	do {
+		if (!read_at(s, h, sizeof(h), b.first))
 			return damaged(s, "an entry cannot be read");
-		s->f->entries++;
-		entry_target(s, h, &seen);
-		hsize = elf_le(h + 4, 4);
-		size = elf_le(h + 8, 8);
-		if (hsize < ENTRY_HEADER || hsize > end - at || size > end - at - hsize)
-			return damaged(s, "an entry ends past its blob");
-		at += hsize + size;
+	} while (take_entry(s, &b, h));
+}
+
+/* Reads n bytes when they are in memory; else false, and they are asked for. */
+static bool read_ready(struct scan *s, void *buf, size_t n, uint64_t off)
+{
+	struct iovec v = { .iov_base = buf, .iov_len = n };
+
+	if (off > s->end || n > s->end - off || off > INT64_MAX - n)
+		return false;
+	if (preadv2(s->fd, &v, 1, (off_t)off, RWF_NOWAIT) == (ssize_t)n) {
+		s->reads++;
+		s->f->bytes += n;
+		return true;
+	}
+	s->cold = true;
+	(void)posix_fadvise(s->fd, (off_t)off, (off_t)n, POSIX_FADV_WILLNEED);
+	return false;
+}
+
+/*
+ * The entries of up to BATCH blobs, all first ones, then all second ones: what is not in memory yet is asked
+ * for at once, so that the disk has many reads to do instead of one.
+ */
+static void read_batch(struct scan *s, struct blob *b, unsigned n)
+{
+	bool late[BATCH];
+	unsigned char h[ENTRY_HEADER];
+	unsigned i, live = 0;
+
+	for (i = 0; i < n; i++) {
+		s->f->blobs++;
+		if (b[i].end - b[i].first >= ENTRY_HEADER)
+			b[live++] = b[i];
+	}
+	for (n = live; n; n = live) {
+		live = 0;
+		for (i = 0; i < n; i++) {
+			late[live] = !read_ready(s, h, sizeof(h), b[i].first);
+			if (late[live] || take_entry(s, &b[i], h))
+				b[live++] = b[i];
+		}
+		n = live;
+		live = 0;
+		for (i = 0; i < n; i++) {
+			if (late[i] && !read_at(s, h, sizeof(h), b[i].first)) {
+				damaged(s, "an entry cannot be read");
+				continue;
+			}
+			if (!late[i] || take_entry(s, &b[i], h))
+				b[live++] = b[i];
+		}
 	}
 }
 
@@ -166,42 +278,70 @@ static bool scan_records(struct scan *s, const struct elf_section *fb,
 	return true;
 }
 
-/* Padding: the next place at or behind `off`, which is aligned, where a blob seems to begin. */
-static bool skip_padding(struct scan *s, uint64_t off, uint64_t *ret)
+static bool find_magic(const unsigned char *buf, size_t n, size_t *ret)
 {
-	unsigned char buf[CHUNK];
-	size_t n, i, step = 64;
+	size_t i;
 
-	while (off < s->end && s->end - off >= BLOB_HEADER && s->junk < JUNK_MAX) {
-		n = s->end - off < step ? (size_t)(s->end - off) & ~(size_t)7 : step;
-		if (!read_at(s, buf, n, off))
-			return false;
-		s->junk += n;
-		for (i = 0; i + 8 <= n; i += 8) {
-			if (elf_le(buf + i, 4) == blob_magic) {
-				*ret = off + i;
-				return true;
-			}
+	for (i = 0; i + 8 <= n; i += 8) {
+		if (elf_le(buf + i, 4) == blob_magic) {
+			*ret = i;
+			return true;
 		}
-		off += n;
-		if (step < CHUNK)
-			step *= 2;
 	}
 	return false;
 }
 
-struct blob {
-	uint64_t first, end; /* its entries */
-};
+/* Padding: the next place at or behind `off`, which is aligned, where a blob seems to begin. */
+static bool skip_padding(struct scan *s, uint64_t off, uint64_t *ret)
+{
+	unsigned char buf[CHUNK], *big = NULL, *p = buf;
+	size_t n, at, step = 64;
+	bool found = false;
+
+	while (!found && off < s->end && s->end - off >= BLOB_HEADER && s->junk < s->junk_max) {
+		n = s->end - off < step ? (size_t)(s->end - off) & ~(size_t)7 : step;
+		if (!read_at(s, p, n, off))
+			break;
+		s->junk += n;
+		found = find_magic(p, n, &at);
+		off += found ? at : n;
+		if (step < CHUNK)
+			step *= 2;
+		else if (step == CHUNK && s->junk_max > JUNK_MAX && (big = malloc(BIG_CHUNK)))
+			p = big, step = BIG_CHUNK;
+	}
+	free(big);
+	*ret = off;
+	return found;
+}
 
 /* The blob at or behind *off, which is moved past it. */
 static bool next_blob(struct scan *s, uint64_t *off, struct blob *ret)
 {
+	*ret = (struct blob){ 0 };
+	*off = (*off + 7) & ~(uint64_t)7;
 	if (!read_blob(s, *off, &ret->first, &ret->end) &&
 	    (!skip_padding(s, *off, off) || !read_blob(s, *off, &ret->first, &ret->end)))
 		return false;
-	*off = (ret->end + 7) & ~(uint64_t)7;
+	*off = ret->end;
 	return true;
+}
+
+static void walk_all(struct scan *s)
+{
+	struct blob batch[BATCH], b;
+	uint64_t off = s->start;
+	unsigned i, n = 0;
+
+	for (i = 0; i < FATBIN_ALL && next_blob(s, &off, &b); i++) {
+		batch[n++] = b;
+		if (n == BATCH) {
+			read_batch(s, batch, n);
+			n = 0;
+		}
+	}
+	read_batch(s, batch, n);
+	s->f->total = i;
 }
 
 /* One after another; when not all are wanted they are counted first, so that the choice is even. */
@@ -211,17 +351,40 @@ static void scan_chain(struct scan *s, unsigned max)
 	uint64_t off = s->start;
 	struct blob b;
 
-	if (max < FATBIN_ALL) {
-		for (i = 0; i < FATBIN_ALL && next_blob(s, &off, &b); i++)
-			;
-		stride = i > max ? (i + max - 1) / max : 1;
-	}
+	if (max >= FATBIN_ALL)
+		return walk_all(s);
+	for (i = 0; i < FATBIN_ALL && next_blob(s, &off, &b); i++)
+		;
+	s->f->unknown = 0;
+	stride = i > max ? (i + max - 1) / max : 1;
 	off = s->start;
 	s->junk = 0;
 	for (i = 0; i < FATBIN_ALL && next_blob(s, &off, &b); i++)
 		if (i % stride == 0)
 			read_entries(s, b.first, b.end);
 	s->f->total = i;
+}
+
+/* Asks for the headers of all blobs that the records name, when the first of them is not in memory. */
+static void ask_for_blobs(struct scan *s, const struct elf_section *fb, const struct elf_section *seg)
+{
+	unsigned char r[RECORD * 64], h[BLOB_HEADER];
+	uint64_t n = seg->size / RECORD, i, k, per, addr;
+
+	if (read_ready(s, h, sizeof(h), s->start) || n > FATBIN_ALL)
+		return;
+	for (i = 0; i < n; i += per) {
+		per = n - i < 64 ? n - i : 64;
+		if (!elf_pread(s->fd, r, per * RECORD, seg->off + i * RECORD))
+			return;
+		s->f->bytes += per * RECORD;
+		for (k = 0; k < per; k++) {
+			addr = elf_le(r + k * RECORD + 8, 8);
+			if (addr >= fb->addr && addr - fb->addr < fb->size)
+				(void)posix_fadvise(s->fd, (off_t)(fb->off + (addr - fb->addr)),
+						    BLOB_HEADER + ENTRY_HEADER, POSIX_FADV_WILLNEED);
+		}
+	}
 }
 
 static int kind_rank(enum fatbin_kind k)
@@ -239,14 +402,18 @@ static int target_order(const void *pa, const void *pb)
 	return d ? d : a->suffix - b->suffix;
 }
 
+static struct scan scan_of(int fd, const struct elf_section *section, struct fatbin *f)
+{
+	*f = (struct fatbin){ 0 };
+	return (struct scan){ .fd = fd, .start = section->off, .end = section->off + section->size,
+			      .junk_max = JUNK_MAX, .f = f };
+}
+
 void fatbin_scan(int fd, const struct elf_section *fatbin, const struct elf_section *segment,
 		 unsigned max_blobs, struct fatbin *ret)
 {
-	struct scan s = {
-		.fd = fd, .start = fatbin->off, .end = fatbin->off + fatbin->size, .f = ret
-	};
+	struct scan s = scan_of(fd, fatbin, ret);
 
-	*ret = (struct fatbin){ 0 };
 	if (!max_blobs)
 		max_blobs = 1;
 	if (!segment || max_blobs >= FATBIN_ALL || !scan_records(&s, fatbin, segment, max_blobs)) {
@@ -258,6 +425,38 @@ void fatbin_scan(int fd, const struct elf_section *fatbin, const struct elf_sect
 	if (!ret->blobs && fatbin->size)
 		damaged(&s, "no GPU code in the section");
 	qsort(ret->targets, ret->n, sizeof(ret->targets[0]), target_order);
+}
+
+void fatbin_walk(int fd, const struct elf_section *section, const struct elf_section *segment,
+		 uint64_t junk_max, struct fatbin *ret)
+{
+	struct scan s = scan_of(fd, section, ret);
+
+	s.junk_max = junk_max;
+	/* Else each read would bring 128 KiB along, and what is read lies further apart. */
+	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+	if (segment)
+		ask_for_blobs(&s, section, segment);
+	walk_all(&s);
+	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_NORMAL);
+	qsort(ret->targets, ret->n, sizeof(ret->targets[0]), target_order);
+}
+
+uint64_t fatbin_registered(const struct elf_section *segment)
+{
+	return segment->size / RECORD;
+}
+
+const char **fatbin_names(struct arena *a, const struct fatbin *f, enum fatbin_kind kind, size_t *ret_n)
+{
+	const char **names = arena_calloc(a, f->n ? f->n : 1, sizeof(*names));
+	size_t i, n = 0;
+
+	for (i = 0; i < f->n; i++)
+		if (f->targets[i].kind == kind)
+			names[n++] = fatbin_target_name(a, &f->targets[i]);
+	*ret_n = n;
+	return names;
 }
 
 const char *fatbin_target_name(struct arena *a, const struct fatbin_target *t)

@@ -6,7 +6,7 @@
  * The section holds blobs, each aligned to 8: u32 magic 0xBA55ED50, u16 version, u16 header size,
  * u64 size of what follows. In it are entries: u16 kind (1 PTX, 2 cubin, 8 LTO IR), u16, u32 header
  * size (64 or more), u64 payload size, ..., u32 arch at 28, u64 flags at 40 (0x100000 for an 'a'
- * target, 0x200000 for 'f'). Section .nvFatBinSegment holds one record of 24 bytes a blob: u32
+ * target, 0x200000 for 'f', 0x2000 LZ4, 0x8000 zstd; 0x1000 in old ones, whose packing is not known). Section .nvFatBinSegment holds one record of 24 bytes a blob: u32
  * magic 0x466243B1, u32 version, u64 address of the blob, u64. Observed on cubins and libraries of
  * CUDA 11 to 13; NVIDIA publishes no description.
  */
@@ -15,7 +15,7 @@
 
 #include "sys/elf.h"
 
-enum { FATBIN_TARGETS = 64, FATBIN_ALL = 1 << 20 };
+enum { FATBIN_TARGETS = 64, FATBIN_ALL = 1 << 20, FATBIN_KINDS = 8 };
 
 enum fatbin_kind { FATBIN_PTX = 1, FATBIN_CUBIN = 2, FATBIN_LTO = 8 };
 
@@ -33,7 +33,13 @@ struct fatbin {
 	unsigned blobs;	    /* blobs that were looked into */
 	unsigned total;	    /* blobs that are there, as far as known */
 	unsigned entries;   /* entries that were read */
-	unsigned unknown;   /* entries of a kind or version that is not known here */
+	unsigned unknown;   /* entries of a kind, and blobs of a version, that are not known here */
+	unsigned kinds[FATBIN_KINDS]; /* the kinds of such entries, each once, n_kinds of them */
+	size_t n_kinds;
+	unsigned versions[FATBIN_KINDS]; /* likewise the versions of such blobs */
+	size_t n_versions;
+	unsigned plain, lz4, zstd; /* how entries are packed */
+	unsigned packed; /* in a way that is none of these, old compression among them */
 	uint64_t bytes;	    /* bytes that were read */
 	const char *damage; /* untranslated; NULL when sound */
 };
@@ -44,6 +50,16 @@ struct fatbin {
  */
 void fatbin_scan(int fd, const struct elf_section *fatbin, const struct elf_section *segment,
 		 unsigned max_blobs, struct fatbin *ret);
+/*
+ * Every blob of a section, in whatever section they lie; `junk_max` bytes without a blob are searched for the
+ * next. Reads that would wait for the disk are asked for many at a time.
+ */
+void fatbin_walk(int fd, const struct elf_section *section, const struct elf_section *segment,
+		 uint64_t junk_max, struct fatbin *ret);
+/* How many records of .nvFatBinSegment there are: the blobs that the program registers when it starts. */
+uint64_t fatbin_registered(const struct elf_section *segment);
+/* All targets of one kind as names. */
+const char **fatbin_names(struct arena *a, const struct fatbin *f, enum fatbin_kind kind, size_t *ret_n);
 /*
  * The names of the targets that the build as a whole was made for ("sm_90a", "compute_120"): those
  * in at least half as many blobs as the most frequent one. What a few kernels have besides (sm_90a

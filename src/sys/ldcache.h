@@ -36,6 +36,7 @@ struct ldcache {
 	size_t n;	    /* entries that fit into the file */
 	size_t strings;	    /* offset that keys and values count from */
 	const char *damage; /* what was wrong, untranslated; NULL when sound */
+	size_t hwcaps, n_hwcaps; /* names of glibc-hwcaps folders: offset of their offsets, count */
 };
 
 struct ldcache_entry {
@@ -58,6 +59,18 @@ bool ldcache_entry(const struct ldcache *c, size_t i, struct ldcache_entry *ret)
  */
 bool ldcache_find(const struct ldcache *c, const char *name, int flags, size_t *pos,
 		  struct ldcache_entry *ret);
+/* What the processor and the loader of a root make of the entries for special processors. */
+struct ldcache_cpu {
+	const char *const *hwcaps; /* names of glibc-hwcaps that are searched, best first; NULL-terminated */
+	bool legacy;		   /* the loader knows the old forms (before glibc 2.37) */
+	uint64_t bits;		   /* those of the old forms that the processor has */
+};
+/*
+ * The path that the loader takes for NAME, found as the loader does it: by binary search in the order of
+ * ldconfig, so that a cache in another order gives what it would give there. NULL when there is none.
+ */
+const char *ldcache_lookup(const struct ldcache *c, const char *name, int flags,
+			   const struct ldcache_cpu *cpu);
 /* Flags of a machine by the name of uname -m; LDCACHE_ANY when not known. */
 int ldcache_flags(const char *arch);
 
