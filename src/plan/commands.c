@@ -148,9 +148,20 @@ static void install(struct writer *w, enum plan_tool tool, const char *with)
 static void pip(struct writer *w)
 {
 	const struct plan_python *p = w->c->python;
-	bool other = p->where && !p->active;
+	bool distribution =
+		p->where && (strcmp(p->where, "/usr") == 0 || strcmp(p->where, "/usr/local") == 0);
 
-	install(w, TOOL_PIP, other ? arena_printf(w->s->a, "python%s -m pip", p->text) : "pip");
+	/* A distribution's own Python refuses pip (PEP 668), and belongs to the distribution. */
+	if (distribution) {
+		line(w, TOOL_PIP, "python%s -m venv .venv", p->text);
+		install(w, TOOL_PIP, ".venv/bin/python -m pip");
+	} else if (p->where && p->where[0] == '/' && !p->active) {
+		install(w, TOOL_PIP,
+			arena_printf(w->s->a, "%s/bin/python -m pip",
+				     shell_word(w->s->a, p->where)));
+	} else {
+		install(w, TOOL_PIP, "pip");
+	}
 }
 
 /* -------- uv, pixi, poetry */
