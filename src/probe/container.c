@@ -11,6 +11,7 @@ enum { MOUNTINFO_MAX = 4 << 20, CGROUP_MAX = 64 << 10 };
 struct verdict {
 	struct probe_ctx *p;
 	struct container *c;
+	bool own_disk; /* the root is the top of a disk of its own, as no engine of images makes it */
 };
 
 static bool settle(const struct verdict *v, const char *kind, const char *marker,
@@ -37,9 +38,13 @@ static bool by_file(const struct verdict *v)
 	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(rows); i++)
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		/* A virtual machine whose disk was made from an image still has Docker's mark. */
+		if (v->own_disk && strcmp(rows[i].path, "/.dockerenv") == 0)
+			continue;
 		if (sysroot_exists(v->p->root, rows[i].path))
 			return settle(v, rows[i].kind, rows[i].path, rows[i].path);
+	}
 	return false;
 }
 
@@ -146,8 +151,29 @@ bool container_size_option(struct view options, int64_t *ret)
 	return false;
 }
 
+/* "/ / ... - ext4 /dev/vda rw": the top of a whole disk or partition. A layer of Docker's device
+ * mapper lies in /dev/mapper, one of its vfs driver below the top. */
+static bool is_own_disk(struct view line)
+{
+	static const char *const disks[] = { "/dev/vd", "/dev/sd", "/dev/nvme", "/dev/xvd",
+					     "/dev/mmcblk", "/dev/pmem" };
+	struct view word = { 0 }, root = { 0 };
+	size_t i;
+
+	for (i = 0; i < 4 && view_word(&line, &word); i++)
+		root = word;
+	while (view_word(&line, &word) && !view_is(word, "-"))
+		;
+	if (!view_is(root, "/") || !view_word(&line, &word) || !view_word(&line, &word))
+		return false;
+	for (i = 0; i < ARRAY_LEN(disks); i++)
+		if (view_starts(word, disks[i]))
+			return true;
+	return false;
+}
+
 /* An overlay as root is a container's when it lies where an engine keeps its layers. */
-static bool by_mounts(const struct verdict *v)
+static bool by_mounts(struct verdict *v)
 {
 	static const char path[] = "/proc/self/mountinfo";
 	static const struct {
@@ -171,6 +197,8 @@ static bool by_mounts(const struct verdict *v)
 	while (view_line(&text, &line)) {
 		if (!container_mount_line(line, &m))
 			continue;
+		if (view_is(m.point, "/"))
+			v->own_disk = is_own_disk(line);
 		if (view_is(m.point, "/dev/shm") &&
 		    v->p->s->host.shm_bytes.state == FACT_NOT_ASKED &&
 		    container_size_option(m.options, &bytes))

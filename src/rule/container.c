@@ -52,7 +52,8 @@ static void run_container_no_gpu_requested(struct judge *j)
 	const struct fact *env = snapshot_env_fact(s, "NVIDIA_VISIBLE_DEVICES");
 	struct finding *f;
 
-	if (!in_running_container(s) || any_gpu_node(s) || look_is_tegra(j) || look_cuda_works(s))
+	if (!in_running_container(s) || any_gpu_node(s) || look_is_tegra(j) || look_cuda_works(s) ||
+	    look_bus_without_gpu(j))
 		return;
 	f = finding_add(j, FINDING_CONTAINER_NO_GPU_REQUESTED, _("this container"));
 	if (env && (fact_is(env, "void") || fact_is(env, "none") || fact_is(env, "")))

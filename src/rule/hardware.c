@@ -23,7 +23,8 @@ static void run_gpu_not_found(struct judge *j)
 	struct finding *f;
 	struct remedy *r;
 
-	if (look_has_nvidia(s) || !look_is_linux_host(j) || cuda_torch_only_amd(j, &p))
+	if (look_has_nvidia(s) || (!look_is_linux_host(j) && !look_bus_without_gpu(j)) ||
+	    cuda_torch_only_amd(j, &p))
 		return;
 	/* A driver that counts devices has found what the bus walk has not (some clouds hide the
 	 * bus). */
@@ -33,6 +34,8 @@ static void run_gpu_not_found(struct judge *j)
 	finding_message(j, f, "%s", _("No NVIDIA GPU is on the PCI bus of this machine."));
 	finding_evidence(j, f, "gpus", "0", "1",
 			 s->parts.pci.source ? s->parts.pci.source : "/sys/bus/pci/devices");
+	if (fact_known(&s->host.pci_devices))
+		finding_fact(j, f, "host.pci_devices", &s->host.pci_devices, NULL);
 	r = finding_remedy(
 		j, f, "%s",
 		_("Look whether the machine sees the card at all; if it does not: seat it, power "

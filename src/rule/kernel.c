@@ -246,7 +246,7 @@ static void run_open_module_optin_required(struct judge *j)
 		return;
 	}
 	if (!fact_is(flavor, "open") || look_branch(driver->value) < 515 ||
-	    look_branch(driver->value) > 535)
+	    look_branch(driver->value) > 535 || fact_is(&j->s->driver.open_unsupported, "1"))
 		return;
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
@@ -266,7 +266,11 @@ static void run_open_module_optin_required(struct judge *j)
 			driver->value);
 		finding_fact(j, f, "driver.version", driver, ">= 545");
 		finding_fact(j, f, "driver.flavor", flavor, NULL);
-		finding_inferred(f);
+		if (fact_known(&j->s->driver.open_unsupported))
+			finding_fact(j, f, "driver.open_unsupported", &j->s->driver.open_unsupported,
+				     "1");
+		else
+			finding_inferred(f);
 		r = finding_remedy(
 			j, f, "%s",
 			_("Set the parameter and reboot, or install the proprietary modules."));

@@ -47,6 +47,20 @@ bool look_is_linux_host(const struct judge *j)
 	return !fact_known(&s->host.system) || fact_is(&s->host.system, "linux");
 }
 
+bool look_bus_without_gpu(const struct judge *j)
+{
+	const struct snapshot *s = j->s;
+	const char *env = snapshot_env(s, "NVIDIA_VISIBLE_DEVICES");
+	int64_t n;
+
+	if (!look_in_container(s) || look_is_windows(s) || look_is_tegra(j) ||
+	    look_has_nvidia(s) || !fact_is(&s->source, "live"))
+		return false;
+	if (env && (!*env || strcmp(env, "void") == 0 || strcmp(env, "none") == 0))
+		return false;
+	return fact_to_int(&s->host.pci_devices, &n) && n > 0;
+}
+
 const char *look_platform(const struct snapshot *s)
 {
 	const char *arch = fact_value(&s->host.arch, "x86_64");

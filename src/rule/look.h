@@ -17,6 +17,11 @@ bool look_is_tegra(const struct judge *j);	  /* integrated GPU: no PCI device, L
 /* Bare metal or VM with Linux whose kernel side was asked: the place where kernel rules make sense.
  */
 bool look_is_linux_host(const struct judge *j);
+/*
+ * A container on this machine that sees the bus, which holds other devices and no NVIDIA GPU: there
+ * is none to be passed in. Captured trees often leave devices out and are not judged by that.
+ */
+bool look_bus_without_gpu(const struct judge *j);
 /* Name of the platform in the PyTorch table: "linux_x86_64". */
 const char *look_platform(const struct snapshot *s);
 

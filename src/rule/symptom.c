@@ -160,7 +160,8 @@ static void run_cuda_init_code(struct judge *j)
 			       "unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
 	}
 	if (look_cuda_init(s) == 3 && look_nvml_init(s) == 0 && look_is_linux_host(j) &&
-	    fact_yes(&s->driver.uvm_loaded) && look_node(s, "nvidia-uvm")) {
+	    fact_yes(&s->driver.uvm_loaded) && look_node(s, "nvidia-uvm") &&
+	    !fact_is(&s->driver.hmm_disabled, "Y")) {
 		f = finding_add(j, FINDING_UVM_HMM_INIT_FAILURE, "nvidia_uvm");
 		finding_message(
 			j, f, "%s",
@@ -169,6 +170,8 @@ static void run_cuda_init_code(struct judge *j)
 			  "this kernel."));
 		finding_fact(j, f, "driver.cuda_init", &s->driver.cuda_init, "0");
 		finding_fact(j, f, "host.kernel", &s->host.kernel, NULL);
+		if (fact_known(&s->driver.hmm_disabled))
+			finding_fact(j, f, "driver.hmm_disabled", &s->driver.hmm_disabled, "Y");
 		finding_inferred(f);
 		r = finding_remedy(j, f, "%s",
 				   _("Switch HMM off for the module and load it anew."));
