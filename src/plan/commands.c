@@ -203,12 +203,14 @@ static void uv(struct writer *w)
 static void pixi_pin(struct strbuf *b, const struct torch_row *r, const char *name,
 		     const char *version)
 {
+	/* torchaudio carries no variant in its version on the pages of links. */
+	const char *variant = strcmp(name, "torchaudio") != 0 ? suffix(r) : NULL;
+
 	if (!version)
 		return;
 	if (r->find_links)
-		strbuf_printf(b, "%s = \"==%s%s%s\"\n", name, version,
-			      suffix(r) && strcmp(name, "torchaudio") ? "+" : "",
-			      suffix(r) && strcmp(name, "torchaudio") ? r->variant : "");
+		strbuf_printf(b, "%s = \"==%s%s%s\"\n", name, version, variant ? "+" : "",
+			      variant ? variant : "");
 	else
 		strbuf_printf(b, "%s = { version = \"==%s\", index = \"%s\" }\n", name, version,
 			      r->index_url);
