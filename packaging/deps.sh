@@ -34,6 +34,7 @@ needs() {
 	test cmd clang clang may
 	test cmd clang-tidy clang-tidy may
 	test cmd python3 python3 may
+	test cmd openssl openssl may
 	test python jsonschema python3-jsonschema may
 	test cmd openssl openssl may
 	test cmd scdoc scdoc may

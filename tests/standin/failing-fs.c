@@ -17,11 +17,14 @@
 #include <unistd.h>
 
 static int calls;
+static char order[4096];
 
-static int fails(void)
+static int fails(char letter)
 {
 	const char *at = getenv("CUVET_FAIL_AT"), *with = getenv("CUVET_FAIL_WITH");
 
+	if (calls < (int)sizeof(order) - 1)
+		order[calls] = letter;
 	calls++;
 	if (!at || !with || strcmp(with, "short") == 0 || calls != (int)strtol(at, NULL, 10))
 		return 0;
@@ -35,27 +38,27 @@ static int fails(void)
 
 int mkdir(const char *path, mode_t mode)
 {
-	return fails() ? -1 : NEXT(mkdir)(path, mode);
+	return fails('m') ? -1 : NEXT(mkdir)(path, mode);
 }
 
 int mkdirat(int dir, const char *path, mode_t mode)
 {
-	return fails() ? -1 : NEXT(mkdirat)(dir, path, mode);
+	return fails('m') ? -1 : NEXT(mkdirat)(dir, path, mode);
 }
 
 int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
-	return fails() ? -1 : NEXT(renameat)(from_dir, from, to_dir, to);
+	return fails('r') ? -1 : NEXT(renameat)(from_dir, from, to_dir, to);
 }
 
 int fsync(int fd)
 {
-	return fails() ? -1 : NEXT(fsync)(fd);
+	return fails('s') ? -1 : NEXT(fsync)(fd);
 }
 
 int fchmod(int fd, mode_t mode)
 {
-	return fails() ? -1 : NEXT(fchmod)(fd, mode);
+	return fails('c') ? -1 : NEXT(fchmod)(fd, mode);
 }
 
 int openat64(int dir, const char *path, int flags, ...)
@@ -67,7 +70,7 @@ int openat64(int dir, const char *path, int flags, ...)
 		va_start(ap, flags);
 		mode = va_arg(ap, mode_t);
 		va_end(ap);
-		if (fails())
+		if (fails('o'))
 			return -1;
 	}
 	return NEXT(openat64)(dir, path, flags, mode);
@@ -79,7 +82,7 @@ ssize_t write(int fd, const void *p, size_t n)
 
 	if (fd <= STDERR_FILENO)
 		return NEXT(write)(fd, p, n);
-	if (fails())
+	if (fails('w'))
 		return -1;
 	/* All but a few bytes at once, so that it ends soon, and EINTR on the way. */
 	if (with && strcmp(with, "short") == 0) {
@@ -98,7 +101,7 @@ __attribute__((destructor)) static void tell(void)
 	FILE *f = path ? fopen(path, "w") : NULL;
 
 	if (f) {
-		fprintf(f, "%d\n", calls);
+		fprintf(f, "%d\n%s\n", calls, order);
 		fclose(f);
 	}
 }
