@@ -149,6 +149,15 @@ def of_tables(tables, home):
     check(tables, "show --check, problems", ["show", "--check", "--json", "--data", bad], home, (4,))
 
 
+def of_binaries(binary, home):
+    """Programs, libraries, what is none of them; this process, and a folder."""
+    inputs = [CUVET, sys.executable, __file__, os.environ.get("CUVET_STANDIN", str(ROOT / "build/standin"))]
+    inputs += sorted(glob.glob("/usr/lib/*-linux-gnu/lib[cm].so.6"))
+    for path in inputs:
+        check(binary, "inspect " + os.path.basename(path), ["inspect", "--json", path], home, (0, 1, 3, 4))
+    check(binary, "inspect --pid", ["inspect", "--json", "--pid", str(os.getpid())], home)
+
+
 def negative(validators):
     """The schemas can fail: an empty object, another schema, and a field that is not documented."""
     for name, validator in validators.items():
@@ -160,7 +169,7 @@ def negative(validators):
 
 
 def main():
-    names = ["report", "snapshot", "explain", "data", "table", "plan"]
+    names = ["report", "snapshot", "explain", "data", "table", "plan", "binary"]
     validators = {name: load(name) for name in names}
     published = {pathlib.Path(p).name[:-12] for p in glob.glob(str(ROOT / "docs/schema/*.schema.json"))}
     report("every published schema is used here", sorted(published ^ set(names)))
@@ -175,6 +184,7 @@ def main():
         check(validators["report"], "check, this machine", ["check", "--json"], home)
         check(validators["snapshot"], "snapshot, this machine", ["snapshot"], home)
         of_tables(validators["table"], home)
+        of_binaries(validators["binary"], home)
         of_targets(validators["report"], validators["plan"], home)
         of_roots(validators["report"], validators["snapshot"], home)
     print("1..%d" % count)
