@@ -152,6 +152,45 @@ static void nvcc(struct probe_ctx *p, struct fact *f, const char *home)
 		fact_flag(f, false, path);
 }
 
+/* "9.1.0" of #define CUDNN_MAJOR, _MINOR, _PATCHLEVEL. */
+const char *toolkit_cudnn_header(struct arena *a, struct view text)
+{
+	static const char *const names[] = { "CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL" };
+	uint64_t part[3] = { 0 };
+	struct view line, word;
+	bool major = false;
+	size_t i;
+
+	while (view_line(&text, &line)) {
+		if (!view_word(&line, &word) || !view_is(word, "#define") || !view_word(&line, &word))
+			continue;
+		for (i = 0; i < ARRAY_LEN(names); i++)
+			if (view_is(word, names[i]) && view_word(&line, &word) &&
+			    view_u64(word, 10, &part[i]) && part[i] < 1000)
+				major |= i == 0;
+	}
+	return major ? arena_printf(a, "%u.%u.%u", (unsigned)part[0], (unsigned)part[1],
+				    (unsigned)part[2])
+		     : NULL;
+}
+
+static void cudnn(struct probe_ctx *p, struct fact *f, const char *home)
+{
+	static const char *const names[] = { "include/cudnn_version.h", "include/cudnn.h" };
+	struct view text;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names) && !fact_known(f); i++) {
+		const char *path = below(p, home, names[i]), *v;
+
+		if (sysroot_read(p->root, p->a, path, VERSION_FILE_MAX, &text, NULL) < 0)
+			continue;
+		v = toolkit_cudnn_header(p->a, text);
+		if (v)
+			fact_set(f, v, path);
+	}
+}
+
 /* Something of a toolkit must be in it: an empty /usr/local/cuda is none. */
 static bool is_toolkit(struct probe_ctx *p, const char *home)
 {
@@ -202,6 +241,25 @@ static void add(struct probe_ctx *p, const char *home, const char *via)
 	fact_set(&t->via, via, home);
 	version(p, &t->version, real);
 	nvcc(p, &t->nvcc, real);
+	cudnn(p, &t->cudnn, real);
+}
+
+/* A link that leads nowhere: what an uninstalled toolkit leaves behind. */
+static void broken_link(struct probe_ctx *p, const char *home)
+{
+	const char *target, *real;
+	struct toolkit *t;
+	int e = sysroot_realpath(p->root, p->a, home, &real);
+
+	if ((e != -ENOENT && e != -ELOOP && e != -ENOTDIR) ||
+	    sysroot_readlink(p->root, p->a, home, &target) < 0 || p->s->n_toolkits >= TOOLKITS_MAX)
+		return;
+	t = ARENA_APPEND(p->a, p->s->toolkits, p->s->n_toolkits);
+	fact_set(&t->path, home, home);
+	fact_broken(&t->link, home,
+		    e == -ELOOP ? _("link loop") : arena_printf(p->a, _("dangling link to %s"), target));
+	fact_absent(&t->version, home);
+	fact_flag(&t->nvcc, false, home);
 }
 
 /* The toolkit whose nvcc a shell would start. */
@@ -264,6 +322,10 @@ static void run(struct probe_ctx *p)
 	by_prefix(p, "/opt", "cuda-", NULL);
 	by_prefix(p, "/opt/nvidia/hpc_sdk/Linux_x86_64", "2", "cuda");
 	by_prefix(p, "/opt/nvidia/hpc_sdk/Linux_aarch64", "2", "cuda");
+	/* Last, since it is none. */
+	broken_link(p, "/usr/local/cuda");
+	broken_link(p, "/opt/cuda");
+	toolkit_compiler(p);
 }
 
 const struct probe probe_toolkit = { .name = "toolkit", .run = run };

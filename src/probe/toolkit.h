@@ -9,5 +9,9 @@
 /* Version in a toolkit's version.json and version.txt; NULL when there is none. */
 const char *toolkit_version_json(struct arena *a, struct view text, const char *name);
 const char *toolkit_version_txt(struct arena *a, struct view text);
+/* cuDNN's version by its header; NULL when it says none. */
+const char *toolkit_cudnn_header(struct arena *a, struct view text);
+/* compiler.c: the version of the host's gcc, by the names of its files. */
+void toolkit_compiler(struct probe_ctx *p);
 
 #endif
