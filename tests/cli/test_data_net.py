@@ -222,6 +222,9 @@ class Tests:
 
     def cuvet(self, home, *args, **extra):
         env = dict(os.environ, XDG_DATA_HOME=str(home), CURL_CA_BUNDLE=str(self.certs.ca))
+        for name in list(env):
+            if name.lower().endswith("_proxy"):
+                del env[name]
         env.update(extra)
         return subprocess.run([CUVET, *args], env=env, capture_output=True, text=True, timeout=120)
 
@@ -289,7 +292,7 @@ class Tests:
     def names(self):
         closed = socket.socket()
         closed.bind(("127.0.0.1", 0))
-        self.refused("N1: a name that does not resolve", "https://cuvet.invalid/a.json", "resolve")
+        self.refused("N1: a name that does not resolve", "https://cuvet.invalid/a.json", "esolv")
         self.refused("N2: refused", self.url("good", port=closed.getsockname()[1]), "--from FILE")
         for url in ["http://example.org/a.json", "http://127.0.0.1.example.org/a.json",
                     "http://localhost.example.org/", "http://127.1/", "ftp://localhost/a",
