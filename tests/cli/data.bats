@@ -528,6 +528,39 @@ not_asan() {
 	[[ $output != *".new"* ]]
 }
 
+# without PATTERN COMMAND...: runs it where the libraries of that name cannot be loaded.
+without() {
+	local pattern=$1
+	shift
+	OUT=$BATS_TEST_TMPDIR/out ERR=$BATS_TEST_TMPDIR/err
+	status=0
+	unshare -Urm sh -c 'for f in $(ls -d /usr/lib*/*/$0 /usr/lib*/$0 /lib*/$0 2>/dev/null); do
+			mount --bind /dev/null "$(realpath "$f")" || exit 99
+		done; exec "$@"' "$pattern" "$@" >"$OUT" 2>"$ERR" || status=$?
+	out=$(cat "$OUT") err=$(cat "$ERR")
+}
+
+@test "without libcurl a URL is refused with what to do instead, and a file installs" {
+	need_mount
+	without 'libcurl*.so.*' "$CUVET" data update --from https://localhost:1/a.json
+	expect_status 4
+	expect_err "use --from FILE"
+	expect_err_lines 1
+	without 'libcurl*.so.*' "$CUVET" data update --from "$WORK/new.json" --trust-key "$WORK/key.pub"
+	expect_status 0
+	in_use 2090-01-02
+}
+
+@test "without libcrypto nothing is installed, and everything else works" {
+	need_mount
+	without 'libcrypto.so.*' "$CUVET" data update --from "$WORK/new.json" --trust-key "$WORK/key.pub"
+	expect_status 4
+	expect_err "libcrypto"
+	expect_err_lines 1
+	without 'libcrypto.so.*' "$CUVET" show driver 580
+	expect_status 0
+}
+
 @test "bad usage is one line and exit 2" {
 	local args
 	for args in "updaet" "update" "status x" "rollback --from x" "status --allow-older" "update --from -" \
