@@ -221,6 +221,23 @@ static void nothing_judged(struct judge *j)
 		  _("the framework: python -m pip list (or --assume torch=VERSION+VARIANT)"));
 }
 
+/* Of what was only named: is there nothing that could clash with anything?  A framework alone can
+ * be unpublished. */
+static bool few_named(const struct snapshot *s)
+{
+	size_t i, n = 0;
+
+	if (!fact_is(&s->source, "assumed"))
+		return false;
+	for (i = 0; i < s->n_pythons; i++)
+		if (fact_known(&s->pythons[i].torch.version) || s->pythons[i].n_packages)
+			return false;
+	n += s->n_gpus > 0;
+	n += fact_known(&s->driver.version);
+	n += s->n_toolkits > 0;
+	return n < 2;
+}
+
 static enum verdict decide(struct judge *j)
 {
 	enum severity worst = SEVERITY_INFO;
@@ -234,6 +251,17 @@ static enum verdict decide(struct judge *j)
 	if (find_id(j, FINDING_INSUFFICIENT_EVIDENCE))
 		return VERDICT_UNDETERMINED;
 	return worst == SEVERITY_WARNING ? VERDICT_DEGRADED : VERDICT_STACK_OK;
+}
+
+/* No error without a way out: where a rule knows no better, the catalogue's advice stands. */
+static void complete_remedies(struct judge *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++)
+		if (j->findings[i]->severity == SEVERITY_ERROR && !j->findings[i]->n_remedies)
+			finding_remedy(j, j->findings[i], "%s",
+				       _(finding_info(j->findings[i]->id)->fix));
 }
 
 /* -------- order of the results */
@@ -273,7 +301,7 @@ void settle(struct judge *j, const struct judge_options *o, int judged, struct r
 	const struct finding **causes, *root;
 
 	drop_ignored(j, o);
-	if (judged == 0 && !j->n_findings)
+	if ((judged == 0 || few_named(j->s)) && !j->n_findings)
 		nothing_judged(j);
 	set_severities(j, o);
 	causes = arena_calloc(j->a, j->n_findings + 1, sizeof(*causes));
@@ -281,6 +309,7 @@ void settle(struct judge *j, const struct judge_options *o, int judged, struct r
 	root = find_root(j, SEVERITY_ERROR);
 	if (root)
 		demote_others(j, root);
+	complete_remedies(j);
 	*ret = (struct results){ .verdict = decide(j) };
 	if (!root && ret->verdict == VERDICT_UNDETERMINED)
 		root = find_id(j, FINDING_INSUFFICIENT_EVIDENCE);

@@ -58,10 +58,10 @@ static const struct world_case host_cases[] = {
 		      "'rootless':'/home/a'}}" },
 	  .hides = "container-no-cgroups" },
 	{ .what = "runtime without toolkit",
-	  .layers = { HOST,
-		      "{'runtime':{'config':'/etc/docker/daemon.json','default_runtime':'nvidia',"
-		      "'toolkit':" ABSENT
-		      "}}" },
+	  .layers = { HOST, "{'runtime':{'docker':'/usr/bin/dockerd','config':"
+			    "'/etc/docker/daemon.json','default_runtime':'nvidia',"
+			    "'nvidia_runtime':'/usr/bin/nvidia-container-runtime',"
+			    "'nvidia_file':'no','toolkit':" ABSENT "}}" },
 	  .shows = "container-toolkit-missing",
 	  .root = "" },
 	{ .what = "no runtime asked for",
@@ -82,10 +82,6 @@ static const struct world_case load_cases[] = {
 	  .layers = { HOST, ENVIRONMENT("", ORT("'path':" ABSENT
 						",'elsewhere':['/opt/c/libcudnn.so.9']")) },
 	  .root = "lib-path-not-set" },
-	{ .what = "the environment's own",
-	  .layers = { HOST, ENVIRONMENT("", ORT("'path':" ABSENT
-						",'own':['/v/nvidia/cudnn/lib/libcudnn.so.9']")) },
-	  .root = "" },
 	{ .what = "found",
 	  .layers = { HOST, ENVIRONMENT("", ORT("'path':'/usr/lib/libcudnn.so.9'")) },
 	  .root = "" },
