@@ -34,6 +34,7 @@ struct options {
 	bool allow_older;
 	const char *from, *trust_key;
 	const char *pid; /* inspect */
+	const char *timeout; /* seconds, of check and snapshot */
 	const char *format, *root, *facts, *python, *data, *lang, *colour, *gpu, *batch;
 	struct str_list assume, require, error, ignore, requirement;
 	struct str_list args; /* operands */

@@ -26,7 +26,16 @@ int judged_snapshot(struct run *r, struct compat **ret_c, struct snapshot *ret_s
 		.deep = o->deep,
 	};
 	struct err err = { 0 };
+	uint64_t seconds;
 
+	if (o->timeout) {
+		if (!view_u64(view_of(o->timeout), 10, &seconds) || !seconds || seconds > 600) {
+			err_set(&err, ERR_USAGE, _("--timeout %.40s: whole seconds from 1 to 600"),
+				o->timeout);
+			return cli_fail(&err);
+		}
+		so.timeout_ms = (long)seconds * 1000;
+	}
 	if (o->facts && !o->root) {
 		err_set(&err, ERR_USAGE, _("--facts goes with --root"));
 		return cli_fail(&err);

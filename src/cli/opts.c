@@ -44,6 +44,8 @@ const struct opt opt_version = { .name = "version", .letter = 'V', .kind = OPT_F
 	.help = N_("print the version") };
 const struct opt opt_deep = { .name = "deep", .kind = OPT_FLAG, AT(deep),
 	.help = N_("wait for slow driver calls even when all else is healthy") };
+const struct opt opt_timeout = { .name = "timeout", .kind = OPT_STRING, .arg = "SECONDS",
+	AT(timeout), .help = N_("how long a call of the driver may take (default 10, at most 600)") };
 const struct opt opt_require = { .name = "require", .kind = OPT_LIST, .arg = "K>=V", AT(require),
 	.help = N_("what must hold: a key of --assume, cc or vram, and >= <= > < == or != (repeatable)") };
 const struct opt opt_gpu = { .name = "gpu", .kind = OPT_STRING, .arg = "NAME", AT(gpu),

@@ -14,10 +14,12 @@
 
 /* Variable for tests and for machines whose driver takes minutes: milliseconds that a driver call
  * may take. */
-static long deadline_from_env(void)
+static long deadline(const struct probe_ctx *p)
 {
 	uint64_t ms;
 
+	if (p->timeout_ms > 0)
+		return p->timeout_ms;
 	if (view_u64(view_of(getenv("CUVET_DRIVER_TIMEOUT_MS")), 10, &ms) && ms >= 1 &&
 	    ms <= 600000)
 		return (long)ms;
@@ -107,7 +109,7 @@ static void start(struct probe_ctx *p)
 		.nvml = { .progress = &page[0], .names = nvml_call_names, .n_names = n_nvml_calls },
 		.cuda = { .progress = &page[1], .names = cuda_call_names, .n_names = n_cuda_calls },
 		.started_ms = clock_ms(),
-		.deadline_ms = deadline_from_env(),
+		.deadline_ms = deadline(p),
 	};
 	calls->nvml.ask =
 		(struct driver_ask){ .library = library(&p->s->driver.libnvml, "libnvidia-ml.so.1"),

@@ -67,6 +67,8 @@ struct nvml_device {
 	struct driver_text name, uuid, address;
 	uint32_t pci_id, pci_subsystem; /* device in the upper half, vendor in the lower */
 	uint32_t fabric_status;
+	struct driver_number ecc, remap_pending, remap_failed, retired, persistence, virtualization,
+		license; /* license: 1 when a feature is licensed */
 };
 
 struct nvml_mig {
@@ -76,7 +78,7 @@ struct nvml_mig {
 
 struct nvml_answer {
 	struct dl_report library;
-	struct driver_number init, cuda, count, conf_compute;
+	struct driver_number init, cuda, count, conf_compute, conf_ready;
 	struct driver_text driver;
 	uint32_t n_mig;
 	struct nvml_mig mig[DRIVER_MIG_MAX];
@@ -101,6 +103,12 @@ struct live_calls {
 	bool cuda_started;
 	long started_ms, deadline_ms;
 };
+
+/* Health and licence of one device: the questions are the child's, the facts the parent's. */
+struct nvml_api;
+void nvml_health_ask(const struct driver_ask *ask, const struct nvml_api *api, void *dev,
+		     struct nvml_device *d);
+void nvml_health_facts(struct probe_ctx *p, struct gpu *g, const struct nvml_device *d);
 
 /* The children's functions (child_fn), and the names of the calls that they make. */
 long cuda_ask(void *ctx, void *answer, size_t size);

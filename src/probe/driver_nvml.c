@@ -111,6 +111,7 @@ static void ask_device(const struct driver_ask *ask, const struct nvml_api *api,
 	driver_take_text(&d->uuid, code, text, sizeof(text));
 	ask_pci(ask, api, dev, d);
 	ask_numbers(ask, api, dev, d);
+	nvml_health_ask(ask, api, dev, d);
 	if (d->mig.code == 0 && d->mig.n == NVML_DEVICE_MIG_ENABLE)
 		ask_mig(ask, api, dev, index, an);
 }
@@ -120,7 +121,7 @@ static void ask_system(const struct driver_ask *ask, const struct nvml_api *api,
 {
 	nvmlConfComputeSystemState_t cc = { 0 };
 	char text[NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE];
-	unsigned count = ~0U;
+	unsigned count = ~0U, ready = 0;
 	int n = 0;
 
 	memset(text, 'x', sizeof(text));
@@ -130,6 +131,10 @@ static void ask_system(const struct driver_ask *ask, const struct nvml_api *api,
 	an->cuda.n = n;
 	an->conf_compute.code = CALL(ask, api, nvmlSystemGetConfComputeState, &cc);
 	an->conf_compute.n = cc.ccFeature;
+	an->conf_ready.code = CODE_NOT_CALLED;
+	if (an->conf_compute.code == 0 && an->conf_compute.n != NVML_CC_SYSTEM_FEATURE_DISABLED)
+		an->conf_ready.code = CALL(ask, api, nvmlSystemGetConfComputeGpusReadyState, &ready);
+	an->conf_ready.n = ready;
 	an->count.code = CALL(ask, api, nvmlDeviceGetCount_v2, &count);
 	an->count.n = count;
 	if (an->count.code == 0 && count <= DRIVER_COUNT_MAX)
@@ -146,7 +151,7 @@ long nvml_ask(void *ctx, void *answer, size_t size)
 	if (size < sizeof(*an))
 		return -1;
 	an->init.code = an->cuda.code = an->count.code = an->driver.code = CODE_NOT_CALLED;
-	an->conf_compute.code = CODE_NOT_CALLED;
+	an->conf_compute.code = an->conf_ready.code = CODE_NOT_CALLED;
 	setlocale(LC_ALL, "C");
 	ask->progress->call = -1;
 	dl_load(ask->library, symbols, ARRAY_LEN(symbols), &api, &an->library);
@@ -310,6 +315,7 @@ static void device_facts(struct probe_ctx *p, const struct nvml_answer *an, uint
 	if (d->pci.code == 0 && address && !fact_known(&g->subsystem))
 		fact_set(&g->subsystem, pci_pair(p->a, d->pci_subsystem), "nvmlDeviceGetPciInfo");
 	number_facts(p, g, d);
+	nvml_health_facts(p, g, d);
 	mig_facts(p, g, an, index);
 }
 
@@ -346,6 +352,20 @@ static void version_facts(struct probe_ctx *p, const struct nvml_answer *an)
 		driver_ceiling_fact(p, an->cuda.n, "nvmlSystemGetCudaDriverVersion");
 }
 
+/* Confidential computing; GPUs take work only once they were attested and set ready. */
+static void conf_facts(struct probe_ctx *p, const struct nvml_answer *an)
+{
+	struct driver *d = &p->s->driver;
+
+	if (an->conf_compute.code == 0)
+		fact_set(&d->conf_compute,
+			 an->conf_compute.n == NVML_CC_SYSTEM_FEATURE_DISABLED ? "off" : "on",
+			 "nvmlSystemGetConfComputeState");
+	if (an->conf_ready.code == 0)
+		fact_flag(&d->conf_ready, an->conf_ready.n != 0,
+			  "nvmlSystemGetConfComputeGpusReadyState");
+}
+
 void nvml_facts(struct probe_ctx *p, const struct live_calls *calls)
 {
 	const struct nvml_answer *an = calls->nvml_answer;
@@ -362,6 +382,7 @@ void nvml_facts(struct probe_ctx *p, const struct live_calls *calls)
 		return;
 	}
 	version_facts(p, an);
+	conf_facts(p, an);
 	count_fact(p, an);
 	/* First those with an address, so that one GPU can be left for one without. */
 	for (i = 0; i < an->n; i++)

@@ -12,6 +12,10 @@ enum {
 
 typedef unsigned int nvmlReturn_t;	/* an enum there; same size and sign */
 typedef unsigned int nvmlComputeMode_t; /* likewise */
+typedef unsigned int nvmlMemoryErrorType_t;
+typedef unsigned int nvmlEccCounterType_t;
+typedef unsigned int nvmlEnableState_t;
+typedef unsigned int nvmlGpuVirtualizationMode_t;
 typedef struct nvmlDevice_st *nvmlDevice_t;
 
 typedef struct nvml_pci_info {
@@ -42,6 +46,25 @@ typedef struct nvml_conf_compute {
 	unsigned int ccFeature;
 	unsigned int devToolsMode;
 } nvmlConfComputeSystemState_t;
+
+typedef struct nvml_grid_feature {
+	unsigned int featureCode; /* an enum there */
+	unsigned int featureState; /* not 0: licensed */
+	char licenseInfo[NVML_GRID_LICENSE_BUFFER_SIZE];
+	char productName[NVML_GRID_LICENSE_BUFFER_SIZE];
+	unsigned int featureEnabled;
+	struct {
+		unsigned int year;
+		unsigned short month, day, hour, min, sec;
+		unsigned char status;
+	} licenseExpiry;
+} nvmlGridLicensableFeature_t;
+
+typedef struct nvml_grid_features {
+	int isGridLicenseSupported;
+	unsigned int licensableFeaturesCount;
+	nvmlGridLicensableFeature_t gridLicensableFeatures[NVML_GRID_LICENSE_FEATURE_MAX_COUNT];
+} nvmlGridLicensableFeatures_t;
 
 /* Its functions as pointers; NULL where this library has none. */
 struct nvml_api {

@@ -22,6 +22,7 @@ struct probe_ctx {
 	const struct json *facts; /* document of cuvet.facts/1, or NULL */
 	const char *facts_name;	  /* its path, for sources */
 	const char *python;	  /* --python PATH or NULL */
+	long timeout_ms;	  /* for each driver call; 0: the default */
 	bool deep;		  /* wait for slow driver calls however healthy the rest looks */
 	struct live_calls *calls; /* started driver children, NULL when none */
 };

@@ -119,81 +119,6 @@ static void run_device_node_permissions(struct judge *j)
 	}
 }
 
-/* -------- NVSwitch */
-
-/* 802 without any NVSwitch: on Hopper and later a GPU in confidential mode waits for its
- * attestation. */
-static void confidential(struct judge *j)
-{
-	const struct snapshot *s = j->s;
-	struct finding *f;
-	struct remedy *r;
-
-	/* Many GPUs have a fabric, also where a virtual machine does not see its switches. */
-	if (!s->n_gpus || s->n_gpus > 2 || look_cc(&s->gpus[0]) < 90)
-		return;
-	f = finding_add(j, FINDING_CONFIDENTIAL_GPU_NOT_READY, gpu_subject(j, 0));
-	finding_message(
-		j, f, "%s",
-		_("cuInit gives 802 (system not yet initialized) on a machine without NVSwitch: "
-		  "the GPU is in "
-		  "confidential-computing mode and was not set ready."));
-	finding_fact(j, f, "driver.cuda_init", &s->driver.cuda_init, "0");
-	finding_evidence(j, f, "nodes", _("no /dev/nvidia-nvswitch*"), NULL, "/dev");
-	finding_inferred(f);
-	r = finding_remedy(j, f, "%s", _("Look at the state, attest the GPU, and set it ready."));
-	remedy_command(j, r, "nvidia-smi conf-compute -grs");
-	remedy_command(j, r, "sudo nvidia-smi conf-compute -srs 1");
-	r->needs_root = true;
-}
-
-static void run_fabric_manager_not_running(struct judge *j)
-{
-	const struct snapshot *s = j->s;
-	const struct unit *unit = NULL;
-	const struct fact *driver = look_driver(s);
-	bool nvswitch = false;
-	struct finding *f;
-	struct remedy *r;
-	size_t i;
-
-	if (look_cuda_init(s) != 802)
-		return;
-	for (i = 0; i < s->n_nodes; i++)
-		nvswitch |= strncmp(fact_value(&s->nodes[i].name, ""), "nvidia-nvswitch", 15) == 0;
-	for (i = 0; i < s->n_services; i++)
-		if (view_starts(view_of(fact_value(&s->services[i].name, "")),
-				"nvidia-fabricmanager"))
-			unit = &s->services[i];
-	if (!unit && !nvswitch)
-		confidential(j);
-	if (unit ? fact_is(&unit->state, "active") : !nvswitch)
-		return;
-	f = finding_add(j, FINDING_FABRIC_MANAGER_NOT_RUNNING, "nvidia-fabricmanager");
-	finding_message(
-		j, f,
-		_("cuInit gives 802 (system not yet initialized): the NVSwitch fabric is not set "
-		  "up, since "
-		  "nvidia-fabricmanager is %s."),
-		unit ? fact_value(&unit->state, "?") : _("not seen"));
-	finding_fact(j, f, "driver.cuda_init", &s->driver.cuda_init, "0");
-	if (unit)
-		finding_fact(j, f, "service.state", &unit->state, "active");
-	if (nvswitch)
-		finding_evidence(j, f, "nodes", "nvidia-nvswitch*", NULL, "/dev");
-	r = finding_remedy(
-		j, f, "%s",
-		_("Install the Fabric Manager of exactly the driver's version and start it."));
-	if (driver &&
-	    (fact_is(&s->host.os_id, "ubuntu") ||
-	     strstr(fact_value(&s->host.os_like, ""), "debian")) &&
-	    (!unit || fact_is(&unit->state, "not-found")))
-		remedy_command(j, r, "sudo apt-get install nvidia-fabricmanager-%u",
-			       look_branch(driver->value));
-	remedy_command(j, r, "sudo systemctl enable --now nvidia-fabricmanager");
-	r->needs_root = true;
-}
-
 /* -------- MIG */
 
 /* The GPU's number for a command line. */
@@ -370,12 +295,6 @@ const struct rule rule_device_node_permissions = {
 	.needs = NEED_NODES,
 	.layer = LAYER_DRIVER,
 	.run = run_device_node_permissions,
-};
-const struct rule rule_fabric_manager_not_running = {
-	.name = "fabric-manager-not-running",
-	.needs = NEED_CUDA,
-	.layer = LAYER_DRIVER,
-	.run = run_fabric_manager_not_running,
 };
 const struct rule rule_mig_no_instance = {
 	.name = "mig-no-instance",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules about a driver that is installed and loaded, and whose state is wrong: after a suspend, by
- * SELinux, of its fabric, of its MIG slices. One code has several causes; evidence tells them apart.
+ * SELinux, of its MIG slices. One code has several causes; evidence tells them apart.
  */
 #include <string.h>
 
@@ -123,130 +123,6 @@ static void run_selinux_denied(struct judge *j)
 	r->needs_root = true;
 }
 
-/* -------- the NVSwitch fabric */
-
-static bool has_fabric(const struct snapshot *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n_nodes; i++)
-		if (view_starts(view_of(fact_value(&s->nodes[i].name, "")), "nvidia-nvswitch"))
-			return true;
-	for (i = 0; i < s->n_gpus; i++)
-		if (fact_known(&s->gpus[i].fabric) && !fact_is(&s->gpus[i].fabric, "none"))
-			return true;
-	return look_cuda_init(s) == 802;
-}
-
-/* The Fabric Manager's package, whose version has to be the driver's to the last digit. */
-static const struct ospackage *fabric_package(const struct snapshot *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n_os_packages; i++) {
-		struct view name = view_of(fact_value(&s->os_packages[i].name, ""));
-
-		if ((view_starts(name, "nvidia-fabricmanager") ||
-		     view_starts(name, "nvidia-fabric-manager")) &&
-		    view_find(name, "dev") < 0)
-			return &s->os_packages[i];
-	}
-	return NULL;
-}
-
-static void run_fabric_manager_version_mismatch(struct judge *j)
-{
-	const struct snapshot *s = j->s;
-	const struct ospackage *o = fabric_package(s);
-	const struct fact *driver = look_driver(s);
-	const struct event *e = log_event(s, "fabric-version");
-	const char *version = NULL;
-	struct finding *f;
-	struct remedy *r;
-	struct view rest;
-
-	if (!has_fabric(s) || look_in_container(s) || !driver)
-		return;
-	if (o)
-		version = view_dup(j->a, view_cut(view_of(o->version.value), '-', &rest));
-	if (version && strcmp(version, driver->value) == 0)
-		return;
-	if (!version && !e)
-		return;
-	f = finding_add(j, FINDING_FABRIC_MANAGER_VERSION_MISMATCH, "nvidia-fabricmanager");
-	if (look_cuda_works(s))
-		f->severity = SEVERITY_WARNING;
-	finding_message(j, f,
-			_("The Fabric Manager is %s and the driver is %s: it starts with exactly its "
-			  "own driver."),
-			version ? version : _("of another version"), driver->value);
-	if (o)
-		finding_fact(j, f, "os_packages.version", &o->version, driver->value);
-	if (e)
-		log_evidence(j, f, e);
-	finding_fact(j, f, "driver.version", driver, version);
-	if (fact_known(&s->driver.cuda_init))
-		finding_fact(j, f, "driver.cuda_init", &s->driver.cuda_init, "0");
-	r = finding_remedy(j, f, "%s",
-			   _("Install the Fabric Manager of exactly the driver's version and start "
-			     "it."));
-	if (fact_is(&s->host.os_id, "ubuntu") || strstr(fact_value(&s->host.os_like, ""), "debian"))
-		remedy_command(j, r, "sudo apt-get install --only-upgrade %s=%s-1",
-			       o ? o->name.value
-				 : arena_printf(j->a, "nvidia-fabricmanager-%u",
-						look_branch(driver->value)),
-			       driver->value);
-	else
-		remedy_command(j, r, "sudo dnf install nvidia-fabric-manager-%s", driver->value);
-	remedy_command(j, r, "sudo systemctl restart nvidia-fabricmanager");
-	r->needs_root = true;
-}
-
-/* Blackwell's data-centre parts: NVLink 5, whose switches are reached over InfiniBand's MAD. */
-static bool nvlink5(const struct snapshot *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n_gpus; i++)
-		if (look_cc(&s->gpus[i]) == 100 || look_cc(&s->gpus[i]) == 103)
-			return true;
-	return false;
-}
-
-static void run_fabric_prerequisite_missing(struct judge *j)
-{
-	const struct snapshot *s = j->s;
-	const struct event *e = log_event(s, "fabric-prerequisite");
-	bool no_umad = fact_is(&s->driver.ib_umad_loaded, "no");
-	struct finding *f;
-	struct remedy *r;
-
-	if (look_cuda_init(s) != 802 || look_in_container(s) || !nvlink5(s) ||
-	    (!e && (!no_umad || s->n_gpus < 4)))
-		return;
-	f = finding_add(j, FINDING_FABRIC_PREREQUISITE_MISSING, "nvidia-fabricmanager");
-	finding_message(
-		j, f, "%s",
-		_("cuInit gives 802 on GPUs with NVLink 5, whose fabric the Fabric Manager reaches "
-		  "through ib_umad and NVLSM; these are not there."));
-	finding_fact(j, f, "driver.cuda_init", &s->driver.cuda_init, "0");
-	finding_fact(j, f, "driver.ib_umad_loaded", &s->driver.ib_umad_loaded, "yes");
-	if (e)
-		log_evidence(j, f, e);
-	r = finding_remedy(j, f, "%s",
-			   _("Load ib_umad now and at every boot, install nvlsm, and start the Fabric "
-			     "Manager again."));
-	remedy_command(j, r, "sudo modprobe ib_umad");
-	remedy_command(j, r, "echo ib_umad | sudo tee /etc/modules-load.d/ib_umad.conf");
-	remedy_command(j, r, "%s",
-		       strstr(fact_value(&s->host.os_like, ""), "debian") ||
-				       fact_is(&s->host.os_id, "ubuntu")
-			       ? "sudo apt-get install infiniband-diags nvlsm"
-			       : "sudo dnf install infiniband-diags nvlsm");
-	remedy_command(j, r, "sudo systemctl restart nvidia-fabricmanager");
-	r->needs_root = true;
-}
-
 /* -------- one slice a process */
 
 static size_t mig_names(const char *visible)
@@ -326,18 +202,6 @@ const struct rule rule_selinux_denied = {
 	.needs = NEED_NODES,
 	.layer = LAYER_DRIVER,
 	.run = run_selinux_denied,
-};
-const struct rule rule_fabric_manager_version_mismatch = {
-	.name = "fabric-manager-version-mismatch",
-	.needs = NEED_NODES,
-	.layer = LAYER_DRIVER,
-	.run = run_fabric_manager_version_mismatch,
-};
-const struct rule rule_fabric_prerequisite_missing = {
-	.name = "fabric-prerequisite-missing",
-	.needs = NEED_CUDA,
-	.layer = LAYER_DRIVER,
-	.run = run_fabric_prerequisite_missing,
 };
 const struct rule rule_mig_single_instance = {
 	.name = "mig-single-instance",

@@ -14,7 +14,8 @@
 static int from_root(struct arena *a, const struct source_options *o, struct snapshot *s,
 		     struct err *err)
 {
-	struct probe_ctx p = { .a = a, .s = s, .python = o->python, .deep = o->deep };
+	struct probe_ctx p = { .a = a, .s = s, .python = o->python, .deep = o->deep,
+				.timeout_ms = o->timeout_ms };
 	struct sysroot *root;
 	int r;
 

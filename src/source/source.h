@@ -22,6 +22,7 @@ struct source_options {
 	size_t n_require;
 	bool no_live;
 	bool deep;
+	long timeout_ms; /* for each driver call; 0: the default */
 };
 
 /*

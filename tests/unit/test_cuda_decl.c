@@ -57,6 +57,12 @@ typedef nvmlPciInfo_t real_nvmlPciInfo_t;
 typedef nvmlMemory_t real_nvmlMemory_t;
 typedef nvmlGpuFabricInfo_t real_nvmlGpuFabricInfo_t;
 typedef nvmlConfComputeSystemState_t real_nvmlConfComputeSystemState_t;
+typedef nvmlMemoryErrorType_t real_nvmlMemoryErrorType_t;
+typedef nvmlEccCounterType_t real_nvmlEccCounterType_t;
+typedef nvmlEnableState_t real_nvmlEnableState_t;
+typedef nvmlGpuVirtualizationMode_t real_nvmlGpuVirtualizationMode_t;
+typedef nvmlGridLicensableFeature_t real_nvmlGridLicensableFeature_t;
+typedef nvmlGridLicensableFeatures_t real_nvmlGridLicensableFeatures_t;
 #undef NVML_DEVICE_UUID_V2_BUFFER_SIZE
 #undef NVML_DEVICE_NAME_V2_BUFFER_SIZE
 #undef NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
@@ -86,6 +92,12 @@ typedef nvmlConfComputeSystemState_t real_nvmlConfComputeSystemState_t;
 #define nvmlMemory_t			   own_nvmlMemory_t
 #define nvmlGpuFabricInfo_t		   own_nvmlGpuFabricInfo_t
 #define nvmlConfComputeSystemState_t	   own_nvmlConfComputeSystemState_t
+#define nvmlMemoryErrorType_t own_nvmlMemoryErrorType_t
+#define nvmlEccCounterType_t own_nvmlEccCounterType_t
+#define nvmlEnableState_t own_nvmlEnableState_t
+#define nvmlGpuVirtualizationMode_t own_nvmlGpuVirtualizationMode_t
+#define nvmlGridLicensableFeature_t own_nvmlGridLicensableFeature_t
+#define nvmlGridLicensableFeatures_t own_nvmlGridLicensableFeatures_t
 #define NVML_SUCCESS			   own_NVML_SUCCESS
 #define NVML_ERROR_NOT_SUPPORTED	   own_NOT_SUPPORTED
 #define NVML_ERROR_NOT_FOUND		   own_NOT_FOUND
@@ -132,6 +144,13 @@ AT(nvmlGpuFabricInfo_t, status);
 AT(nvmlGpuFabricInfo_t, state);
 SIZE(nvmlConfComputeSystemState_t);
 AT(nvmlConfComputeSystemState_t, ccFeature);
+SIZE(nvmlMemoryErrorType_t);
+SIZE(nvmlEccCounterType_t);
+SIZE(nvmlEnableState_t);
+SIZE(nvmlGpuVirtualizationMode_t);
+SIZE(nvmlGridLicensableFeatures_t);
+AT(nvmlGridLicensableFeatures_t, gridLicensableFeatures);
+AT(nvmlGridLicensableFeature_t, featureState);
 #endif
 
 /* All is decided when this compiles; cmocka's way to skip is a failure in TAP. */
