@@ -12,7 +12,8 @@ enum {
 	DRIVERS_MAX = 64,
 	MACHINE_CUDA = 190,
 	JUNK_LINKED = 1 << 20,
-	JUNK_ELSEWHERE = 16 << 20,
+	JUNK_DATA = 512 << 10, /* bundles among other data begin early (CUPTI: at 178016) */
+	JUNK_BETWEEN = 16 << 20, /* cuFFT has 11 MiB of other data between two, cuBLASLt 5 */
 };
 
 /* Sections that may hold GPU code. What .nv_fatbin holds is registered when the library is loaded. */
@@ -29,20 +30,21 @@ static const char *damage_text(struct arena *a, const char *section, const char 
 	return arena_printf(a, "%s: %s", section, damage);
 }
 
-void inspect_add_code(struct inspect *in, struct inspect_file *f, int fd, const struct elf_section *s,
-		      struct inspect_code *proto, const struct elf_section *segment)
+void inspect_add_code(struct inspect *in, struct inspect_file *f, struct fatbin_place *place,
+		      struct inspect_code *proto)
 {
 	struct inspect_code *c;
 
-	proto->has_records = proto->linked && segment;
-	if (proto->has_records)
-		proto->records = fatbin_registered(segment);
-	fatbin_walk(fd, s, proto->linked ? segment : NULL,
-		    proto->linked ? JUNK_LINKED : JUNK_ELSEWHERE, &proto->f);
+	proto->records = fatbin_registered(place);
+	place->junk_max = proto->linked ? JUNK_LINKED : JUNK_BETWEEN;
+	place->junk_first = proto->linked			     ? JUNK_LINKED :
+			    strcmp(proto->section, ".cask_resource") == 0 ? JUNK_BETWEEN :
+									    JUNK_DATA;
+	fatbin_walk(place, &proto->f);
 	f->bytes += proto->f.bytes;
 	if (!proto->f.total && !proto->linked)
 		return;
-	if (!proto->f.total && s->size && !proto->f.damage)
+	if (!proto->f.total && place->section.size && !proto->f.damage)
 		proto->f.damage = "no GPU code in the section";
 	if (proto->f.damage && !f->why)
 		f->why = damage_text(in->a, proto->section, proto->f.damage);
@@ -74,18 +76,20 @@ static void gpu_code(struct inspect *in, struct inspect_file *f, const struct el
 		     const struct elf_named *list, size_t n)
 {
 	const struct elf_named *seg = find(list, n, ".nvFatBinSegment");
-	struct elf_section s, segment;
+	struct elf_section segment;
 	bool has_segment = seg && in_file(e, seg, &segment);
 	size_t i, k;
 
 	for (k = 0; k < ARRAY_LEN(places); k++) {
 		for (i = 0; i < n; i++) {
 			struct inspect_code c = { .section = places[k].name, .linked = places[k].linked };
+			struct fatbin_place place = { .fd = e->fd, .base = e->base,
+						      .segment = has_segment ? &segment : NULL };
 
 			if (strcmp(list[i].name, places[k].name) != 0)
 				continue;
-			if (in_file(e, &list[i], &s))
-				inspect_add_code(in, f, e->fd, &s, &c, has_segment ? &segment : NULL);
+			if (in_file(e, &list[i], &place.section))
+				inspect_add_code(in, f, &place, &c);
 			else if (list[i].s.type != SHT_NOBITS && !f->why)
 				f->why = damage_text(in->a, list[i].name, _("lies past the end of the file"));
 		}
@@ -206,7 +210,7 @@ static void bare_cubin(struct inspect *in, struct inspect_file *f, const struct 
 	if (sm < 10)
 		return;
 	c = ARENA_APPEND(in->a, f->code, f->n_code);
-	*c = (struct inspect_code){ .section = "", .linked = true };
+	*c = (struct inspect_code){ .section = "", .linked = true, .records = -1 };
 	c->f.targets[0] = (struct fatbin_target){ .kind = FATBIN_CUBIN, .arch = sm, .blobs = 1 };
 	c->f.n = c->f.blobs = c->f.total = 1;
 }

@@ -146,11 +146,11 @@ static void other(struct inspect_file *f, const unsigned char *h, size_t n, uint
 
 static bool bare_fatbin(struct inspect *in, int fd, uint64_t base, uint64_t size, struct inspect_file *f)
 {
-	struct elf_section all = { .off = base, .size = size };
+	struct fatbin_place place = { .fd = fd, .base = base, .section = { .off = base, .size = size } };
 	struct inspect_code c = { .section = "", .linked = true };
 
 	f->kind = INSPECT_FATBIN;
-	inspect_add_code(in, f, fd, &all, &c, NULL);
+	inspect_add_code(in, f, &place, &c);
 	return true;
 }
 

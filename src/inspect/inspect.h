@@ -43,8 +43,7 @@ enum inspect_kind {
 struct inspect_code {
 	const char *section; /* ".nv_fatbin" */
 	bool linked;	     /* it is the section that programs register: what it holds counts */
-	bool has_records;    /* there is .nvFatBinSegment, with `records` records */
-	uint64_t records;
+	int64_t records;     /* bundles that are registered at start; -1: not known */
 	struct fatbin f;
 };
 

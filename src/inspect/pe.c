@@ -7,8 +7,8 @@
 bool inspect_pe(struct inspect *in, int fd, uint64_t base, uint64_t size, struct inspect_file *f)
 {
 	struct inspect_code code = { .section = ".nv_fatbin", .linked = true };
-	struct elf_section s, segment;
-	bool has_segment;
+	struct fatbin_place place = { .fd = fd, .base = base };
+	struct elf_section segment;
 	struct pe p;
 
 	if (pe_read(in->a, fd, base, size, &p) < 0)
@@ -27,8 +27,9 @@ bool inspect_pe(struct inspect *in, int fd, uint64_t base, uint64_t size, struct
 	if (p.python && !f->python)
 		f->python = "python";
 	/* Names of sections have eight bytes here. */
-	has_segment = pe_section(&p, ".nvFatBi", &segment);
-	if (pe_section(&p, ".nv_fatb", &s))
-		inspect_add_code(in, f, fd, &s, &code, has_segment ? &segment : NULL);
+	if (pe_section(&p, ".nvFatBi", &segment))
+		place.segment = &segment;
+	if (pe_section(&p, ".nv_fatb", &place.section))
+		inspect_add_code(in, f, &place, &code);
 	return true;
 }

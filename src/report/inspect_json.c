@@ -49,8 +49,8 @@ static void put_code(struct jsonw *w, struct arena *a, const struct inspect_code
 	put_targets(w, "lto", a, f, FATBIN_LTO);
 	jsonw_kint(w, "blobs", f->total);
 	jsonw_kint(w, "entries", f->entries);
-	if (c->has_records)
-		jsonw_kint(w, "registered", (int64_t)c->records);
+	if (c->records >= 0)
+		jsonw_kint(w, "registered", c->records);
 	jsonw_key(w, "packing");
 	jsonw_object(w);
 	jsonw_kint(w, "none", f->plain);

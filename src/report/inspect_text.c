@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "report/wrap.h"
 
-enum { LABEL = 12, MEMBERS_SHOWN = 200 };
+enum { LABEL = 18, MEMBERS_SHOWN = 200 };
 
 struct printer {
 	struct arena *a;
@@ -31,7 +31,8 @@ static void row(struct printer *p, const char *label, const char *text)
 {
 	if (!text || !*text)
 		return;
-	strbuf_printf(p->out, "  %-*s", LABEL - 2, label);
+	strbuf_printf(p->out, "  %-*s", LABEL - 3, label);
+	strbuf_addc(p->out, ' ');
 	wrap_text(p->out, clean(p->a, text), LABEL, LABEL, p->width);
 }
 
@@ -112,9 +113,8 @@ static void put_code(struct printer *p, const struct inspect_code *c)
 	}
 	if (!b.n)
 		strbuf_add(&b, _("none"));
-	if (c->has_records && c->records != c->f.total)
-		strbuf_printf(&b, _(" (%u bundles, %llu registered)"), c->f.total,
-			      (unsigned long long)c->records);
+	if (c->records >= 0 && c->records != c->f.total)
+		strbuf_printf(&b, _(" (%u bundles, %lld registered)"), c->f.total, (long long)c->records);
 	else if (c->f.total > 1)
 		strbuf_printf(&b, _(" (%u bundles)"), c->f.total);
 	row(p, c->linked ? _("GPU code") : c->section, b.s);

@@ -29,7 +29,7 @@ struct header {
 
 enum {
 	MAGIC = 0x43555654,
-	PIPE_FD = 3,	    /* where the child keeps its end */
+	PIPE_FD = CHILD_FD,
 	GRACE_KILL_MS = 50, /* for a killed child to go; one in D state is then left to init */
 	GRACE_EXIT_MS = 1,  /* for the status of a child whose answer is whole */
 	SLICE_MS = 20,	    /* how often the death of a child is looked for whose pipe stays open */

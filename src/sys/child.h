@@ -13,6 +13,12 @@
 
 #include "base/err.h"
 
+/*
+ * Where the child has its end of the answer pipe. A function with more to say than one answer may
+ * write there itself, when its parent reads child.fd itself.
+ */
+enum { CHILD_FD = 3 };
+
 enum child_end {
 	CHILD_ANSWERED, /* the whole answer came and the child ended with 0 */
 	CHILD_HUNG,	/* deadline passed; it was killed (or left alone in D state) */

@@ -13,11 +13,16 @@ enum {
 	BLOB_HEADER = 16,
 	ENTRY_HEADER = 64,
 	RECORD = 24,
+	RECORDS_AT_ONCE = 64,
 	ENTRIES_MAX = 4096, /* in one blob; real ones hold about 10 */
 	READS_MAX = 1 << 20,
 	JUNK_MAX = 1 << 20, /* bytes of padding that are searched for the next blob */
 	CHUNK = 4096,
 	BIG_CHUNK = 128 << 10,
+	WINDOW = 512, /* a header, the padding in front of it and the first entry */
+	DENSE_AFTER = 8,      /* blobs after which their distance is known */
+	DENSE = 64 << 10,     /* bytes from one to the next */
+	AHEAD = 8 << 20,
 	BATCH = 256, /* blobs whose entries are looked at together */
 	BLOB_VERSION = 1,
 	PACK_OLD = 0x1000,
@@ -28,11 +33,17 @@ static const uint32_t blob_magic = 0xBA55ED50, record_magic = 0x466243B1;
 
 struct scan {
 	int fd;
+	uint64_t base;	     /* what alignment counts from */
 	uint64_t start, end; /* the section in the file */
 	struct fatbin *f;
 	unsigned reads;
-	uint64_t junk, junk_max;
+	uint64_t junk, junk_max; /* the first becomes 0 at each blob */
+	uint64_t junk_next;	 /* what junk_max becomes when there was a blob; 0: stays */
 	bool cold; /* the file is not in memory: reads wait for the disk */
+	bool windowed; /* small reads go through the window */
+	unsigned char window[WINDOW]; /* bytes of the file at window_at, window_n of them */
+	uint64_t window_at;
+	size_t window_n;
 };
 
 struct blob {
@@ -47,8 +58,53 @@ static void damaged(struct scan *s, const char *what)
 		s->f->damage = what;
 }
 
+/* Reads n bytes if they are in memory already. */
+static bool ready(const struct scan *s, void *buf, size_t n, uint64_t off)
+{
+	struct iovec v = { .iov_base = buf, .iov_len = n };
+
+	return off <= INT64_MAX - n && preadv2(s->fd, &v, 1, (off_t)off, RWF_NOWAIT) == (ssize_t)n;
+}
+
+static void ask_for(const struct scan *s, uint64_t off, uint64_t n)
+{
+	if (off < s->end)
+		(void)posix_fadvise(s->fd, (off_t)off, (off_t)(n < s->end - off ? n : s->end - off),
+				    POSIX_FADV_WILLNEED);
+}
+
+/* Copies n bytes out of the window, when they are in it. */
+static bool in_window(const struct scan *s, void *buf, size_t n, uint64_t off)
+{
+	if (off < s->window_at || off - s->window_at > s->window_n ||
+	    n > s->window_n - (off - s->window_at))
+		return false;
+	memcpy(buf, s->window + (off - s->window_at), n);
+	return true;
+}
+
 static bool read_at(struct scan *s, void *buf, size_t n, uint64_t off)
 {
+	if (in_window(s, buf, n, off))
+		return true;
+	if (s->windowed && n <= ENTRY_HEADER && off <= s->end && n <= s->end - off) {
+		size_t want = s->end - off < WINDOW ? (size_t)(s->end - off) : WINDOW;
+
+		s->window_n = 0;
+		if (++s->reads > READS_MAX) {
+			damaged(s, "too many headers");
+			return false;
+		}
+		if (!s->cold && !ready(s, s->window, want, off))
+			s->cold = true;
+		if (s->cold && !elf_pread(s->fd, s->window, want, off))
+			return false;
+		s->f->bytes += want;
+		s->window_at = off;
+		s->window_n = want;
+		memcpy(buf, s->window, n);
+		return true;
+	}
 	if (++s->reads > READS_MAX) {
 		damaged(s, "too many headers");
 		return false;
@@ -190,36 +246,29 @@ static void read_entries(struct scan *s, uint64_t at, uint64_t end)
 /* Reads n bytes when they are in memory; else false, and they are asked for. */
 static bool read_ready(struct scan *s, void *buf, size_t n, uint64_t off)
 {
-	struct iovec v = { .iov_base = buf, .iov_len = n };
-
-	if (off > s->end || n > s->end - off || off > INT64_MAX - n)
+	if (off > s->end || n > s->end - off)
 		return false;
-	if (preadv2(s->fd, &v, 1, (off_t)off, RWF_NOWAIT) == (ssize_t)n) {
+	if (ready(s, buf, n, off)) {
 		s->reads++;
 		s->f->bytes += n;
 		return true;
 	}
 	s->cold = true;
-	(void)posix_fadvise(s->fd, (off_t)off, (off_t)n, POSIX_FADV_WILLNEED);
+	ask_for(s, off, n);
 	return false;
 }
 
 /*
- * The entries of up to BATCH blobs, all first ones, then all second ones: what is not in memory yet is asked
+ * The entries of up to BATCH blobs, one of each, then the next of each: what is not in memory yet is asked
  * for at once, so that the disk has many reads to do instead of one.
  */
 static void read_batch(struct scan *s, struct blob *b, unsigned n)
 {
 	bool late[BATCH];
 	unsigned char h[ENTRY_HEADER];
-	unsigned i, live = 0;
+	unsigned i, live;
 
-	for (i = 0; i < n; i++) {
-		s->f->blobs++;
-		if (b[i].end - b[i].first >= ENTRY_HEADER)
-			b[live++] = b[i];
-	}
-	for (n = live; n; n = live) {
+	for (; n; n = live) {
 		live = 0;
 		for (i = 0; i < n; i++) {
 			late[live] = !read_ready(s, h, sizeof(h), b[i].first);
@@ -319,27 +368,67 @@ static bool skip_padding(struct scan *s, uint64_t off, uint64_t *ret)
 static bool next_blob(struct scan *s, uint64_t *off, struct blob *ret)
 {
 	*ret = (struct blob){ 0 };
-	*off = (*off + 7) & ~(uint64_t)7;
+	*off += (s->base - *off) & 7;
 	if (!read_blob(s, *off, &ret->first, &ret->end) &&
 	    (!skip_padding(s, *off, off) || !read_blob(s, *off, &ret->first, &ret->end)))
 		return false;
 	*off = ret->end;
+	s->junk = 0;
+	if (s->junk_next)
+		s->junk_max = s->junk_next;
 	return true;
+}
+
+/* Takes the entries whose headers came along with the bundle's. False when there are no more. */
+static bool take_window(struct scan *s, struct blob *b)
+{
+	unsigned char h[ENTRY_HEADER];
+
+	if (b->end - b->first < ENTRY_HEADER)
+		return false;
+	while (in_window(s, h, sizeof(h), b->first))
+		if (!take_entry(s, b, h))
+			return false;
+	return true;
+}
+
+/*
+ * Where bundles lie close together and one leads to the next, waiting for each costs more than to have the disk
+ * deliver all that lies between.
+ */
+static void read_ahead(const struct scan *s, uint64_t off, unsigned blobs, uint64_t *asked)
+{
+	if (!s->cold || blobs < DENSE_AFTER || (off - s->start) / blobs > DENSE ||
+	    (*asked > off && *asked - off > AHEAD / 2))
+		return;
+	if (*asked < off)
+		*asked = off;
+	ask_for(s, *asked, AHEAD);
+	*asked += AHEAD;
 }
 
 static void walk_all(struct scan *s)
 {
 	struct blob batch[BATCH], b;
-	uint64_t off = s->start;
+	uint64_t off = s->start, asked = 0;
 	unsigned i, n = 0;
 
-	for (i = 0; i < FATBIN_ALL && next_blob(s, &off, &b); i++) {
+	for (i = 0; i < FATBIN_ALL; i++) {
+		s->windowed = true;
+		if (!next_blob(s, &off, &b))
+			break;
+		s->windowed = false;
+		s->f->blobs++;
+		read_ahead(s, off, i + 1, &asked);
+		if (!take_window(s, &b))
+			continue;
 		batch[n++] = b;
 		if (n == BATCH) {
 			read_batch(s, batch, n);
 			n = 0;
 		}
 	}
+	s->windowed = false;
 	read_batch(s, batch, n);
 	s->f->total = i;
 }
@@ -368,21 +457,20 @@ static void scan_chain(struct scan *s, unsigned max)
 /* Asks for the headers of all blobs that the records name, when the first of them is not in memory. */
 static void ask_for_blobs(struct scan *s, const struct elf_section *fb, const struct elf_section *seg)
 {
-	unsigned char r[RECORD * 64], h[BLOB_HEADER];
+	unsigned char r[RECORD * RECORDS_AT_ONCE], h[BLOB_HEADER];
 	uint64_t n = seg->size / RECORD, i, k, per, addr;
 
 	if (read_ready(s, h, sizeof(h), s->start) || n > FATBIN_ALL)
 		return;
 	for (i = 0; i < n; i += per) {
-		per = n - i < 64 ? n - i : 64;
+		per = n - i < RECORDS_AT_ONCE ? n - i : RECORDS_AT_ONCE;
 		if (!elf_pread(s->fd, r, per * RECORD, seg->off + i * RECORD))
 			return;
 		s->f->bytes += per * RECORD;
 		for (k = 0; k < per; k++) {
 			addr = elf_le(r + k * RECORD + 8, 8);
 			if (addr >= fb->addr && addr - fb->addr < fb->size)
-				(void)posix_fadvise(s->fd, (off_t)(fb->off + (addr - fb->addr)),
-						    BLOB_HEADER + ENTRY_HEADER, POSIX_FADV_WILLNEED);
+				ask_for(s, fb->off + (addr - fb->addr), BLOB_HEADER + ENTRY_HEADER);
 		}
 	}
 }
@@ -427,24 +515,42 @@ void fatbin_scan(int fd, const struct elf_section *fatbin, const struct elf_sect
 	qsort(ret->targets, ret->n, sizeof(ret->targets[0]), target_order);
 }
 
-void fatbin_walk(int fd, const struct elf_section *section, const struct elf_section *segment,
-		 uint64_t junk_max, struct fatbin *ret)
+void fatbin_walk(const struct fatbin_place *p, struct fatbin *ret)
 {
-	struct scan s = scan_of(fd, section, ret);
+	struct scan s = scan_of(p->fd, &p->section, ret);
 
-	s.junk_max = junk_max;
+	s.base = p->base;
+	s.junk_max = p->junk_first;
+	s.junk_next = p->junk_max;
 	/* Else each read would bring 128 KiB along, and what is read lies further apart. */
-	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-	if (segment)
-		ask_for_blobs(&s, section, segment);
+	(void)posix_fadvise(p->fd, 0, 0, POSIX_FADV_RANDOM);
+	if (p->segment)
+		ask_for_blobs(&s, &p->section, p->segment);
 	walk_all(&s);
-	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_NORMAL);
+	(void)posix_fadvise(p->fd, 0, 0, POSIX_FADV_NORMAL);
 	qsort(ret->targets, ret->n, sizeof(ret->targets[0]), target_order);
 }
 
-uint64_t fatbin_registered(const struct elf_section *segment)
+int64_t fatbin_registered(const struct fatbin_place *p)
 {
-	return segment->size / RECORD;
+	uint64_t n = p->segment ? p->segment->size / RECORD : 0, i, k, per, addr;
+	unsigned char r[RECORD * RECORDS_AT_ONCE];
+	int64_t count = 0;
+	bool filled = false;
+
+	if (n > FATBIN_ALL)
+		return -1;
+	for (i = 0; i < n; i += per) {
+		per = n - i < RECORDS_AT_ONCE ? n - i : RECORDS_AT_ONCE;
+		if (!elf_pread(p->fd, r, per * RECORD, p->segment->off + i * RECORD))
+			return -1;
+		for (k = 0; k < per; k++) {
+			addr = elf_le(r + k * RECORD + 8, 8);
+			filled |= addr != 0;
+			count += addr >= p->section.addr && addr - p->section.addr < p->section.size;
+		}
+	}
+	return filled ? count : -1;
 }
 
 const char **fatbin_names(struct arena *a, const struct fatbin *f, enum fatbin_kind kind, size_t *ret_n)

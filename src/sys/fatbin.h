@@ -50,14 +50,25 @@ struct fatbin {
  */
 void fatbin_scan(int fd, const struct elf_section *fatbin, const struct elf_section *segment,
 		 unsigned max_blobs, struct fatbin *ret);
+/* Where a section with GPU code lies, for fatbin_walk. */
+struct fatbin_place {
+	int fd;
+	uint64_t base; /* of the object in the file: blobs are aligned from there on */
+	struct elf_section section; /* its offset counts from the beginning of the file */
+	const struct elf_section *segment; /* .nvFatBinSegment likewise; NULL: none */
+	/* Bytes without a blob after which the search ends: for the first one, and between two. */
+	uint64_t junk_first, junk_max;
+};
+
 /*
- * Every blob of a section, in whatever section they lie; `junk_max` bytes without a blob are searched for the
- * next. Reads that would wait for the disk are asked for many at a time.
+ * Looks into every blob. Reads that would wait for the disk are asked for many at a time.
  */
-void fatbin_walk(int fd, const struct elf_section *section, const struct elf_section *segment,
-		 uint64_t junk_max, struct fatbin *ret);
-/* How many records of .nvFatBinSegment there are: the blobs that the program registers when it starts. */
-uint64_t fatbin_registered(const struct elf_section *segment);
+void fatbin_walk(const struct fatbin_place *p, struct fatbin *ret);
+/*
+ * How many blobs of the section the records of place->segment name: those that the program registers when it
+ * starts. -1 when there are no records, or the linker is still to fill them in.
+ */
+int64_t fatbin_registered(const struct fatbin_place *p);
 /* All targets of one kind as names. */
 const char **fatbin_names(struct arena *a, const struct fatbin *f, enum fatbin_kind kind, size_t *ret_n);
 /*

@@ -52,7 +52,8 @@ static void answer(struct load_session *s, const char *name, const struct load_o
 
 	for (i = 0; i < s->n_answers; i++)
 		if (strcmp(s->answers[i].name, name) == 0 &&
-		    (s->answers[i].object == o || (!o->path && !s->answers[i].object->path)))
+		    (s->answers[i].object == o || (!o->path && !s->answers[i].object->path &&
+						   !asker == !s->answers[i].asker)))
 			return;
 	if (s->n_answers < ANSWERS_MAX)
 		*ARENA_APPEND(s->a, s->answers, s->n_answers) =
