@@ -12,9 +12,11 @@
 
 enum { NVML_GPU_IS_LOST = 15, REPEATED = 3 };
 
+/* Takes work now, as far as anybody could see. The driver's own list keeps a GPU that hangs. */
 static bool works(const struct judge *j, size_t i)
 {
-	return i < j->s->n_gpus && look_gpu_works(&j->s->gpus[i]);
+	return i < j->s->n_gpus && look_gpu_works(&j->s->gpus[i]) &&
+	       !fact_known(&j->s->gpus[i].nvml_error) && look_cuda_init(j->s) <= 0;
 }
 
 static const char *subject_of(struct judge *j, const struct event *e, size_t i)

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
 # timeout: 600
-"""Every machine of machines.json, built as a tree and judged by `cuvet check --root`: verdict, root cause, facts.
+"""Every machine of machines*.json, built as a tree and judged by `cuvet check --root`: verdict, root cause, facts.
 
 Hostile trees (T1-T16, E1-E15, X7 of the fault classes) must be survived in every format: no crash, no hang, nothing
 outside the root opened, nothing of the tree started, no control character on output. One TAP line a machine.
 """
 import ctypes
+import glob
 import json
 import os
 import re
@@ -200,7 +201,8 @@ def judge(m, case, tree):
 def main():
     wanted = sys.argv[1:]
     failed = 0
-    machines = [m for m in roots.load(os.path.join(HERE, 'machines.json')) if not wanted or m['id'] in wanted]
+    machines = [m for path in sorted(glob.glob(os.path.join(HERE, 'machines*.json')))
+                for m in roots.load(path) if not wanted or m['id'] in wanted]
     print('1..%d' % len(machines))
     for n, m in enumerate(machines, 1):
         with tempfile.TemporaryDirectory(prefix='cuvet-root-') as top:
