@@ -80,7 +80,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 LIBRARIES := cjson
 
 lib = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)),-l:lib$(1).a,-l$(1))
-LIBS := $(foreach l,$(LIBRARIES),$(call lib,$(l))) -ldl
+LIBS := $(foreach l,$(LIBRARIES),$(call lib,$(l))) -ldl -lm
 endif
 
 BASE_FLAGS = -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DCUVET_VERSION='"$(VERSION)"' \
@@ -216,6 +216,9 @@ $(2)/obj/gen/compat_data.o: build/gen/compat_data.S $(TABLES) $(BESIDE) $(2)/.cf
 	@mkdir -p $$(@D)
 	$$(QUIET) AS $$@
 	$$(Q)$$(CC) -c $$< -o $$@
+
+# What its source embeds.
+$(2)/obj/prove/ptx.o: $(wildcard kernels/*.ptx)
 
 $(2)/libcuvet.a: $(addprefix $(2)/obj/,$(OBJECTS)) $(2)/.objects
 	$$(QUIET) AR $$@
@@ -406,11 +409,10 @@ print-cflags: $(GEN_HEADERS)
 	@printf '%s\n' '$(subst ','\'',$(CFLAGS_release))'
 .PHONY: print-cflags
 
-ifneq ($(wildcard kernels/*.cu),)
+# The PTX that is checked in, anew; needs clang 19, which the build itself does not.
 kernels:
 	sh scripts/build-kernels.sh
 .PHONY: kernels
-endif
 
 clean:
 	rm -rf build
@@ -427,6 +429,7 @@ help:
 	@echo 'make bench            start-up and check times as ratios (hyperfine)'
 	@echo 'make update-golden    rewrite expected outputs'
 	@echo 'make format           wrap lines of C over 100 columns (clang-format)'
+	@echo 'make kernels          compile kernels/*.cu to the PTX beside them (clang 19)'
 	@echo 'make pot              extract the strings for translators'
 	@echo 'make install          DESTDIR= PREFIX=; uninstall takes away the same'
 	@echo 'make clean            remove build/'

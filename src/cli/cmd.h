@@ -32,6 +32,8 @@ struct options {
 	bool json, strict, no_live, help, version, deep, check;
 	bool driver_upgrade, all; /* plan */
 	bool allow_older;
+	bool quick, full, bench, exec; /* prove */
+	const char *stack;
 	const char *from, *trust_key;
 	const char *pid; /* inspect */
 	const char *timeout; /* seconds, of check and snapshot */

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keeper: one worker a GPU, all at once, each seeing its own GPU alone, since start-up takes
+ * longer the more of them are seen. The first one says which there are. A signal ends them all.
+ */
+#include "prove/prove.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "prove/worker.h"
+
+/* For processes that are done to give back their memory; what takes longer is left to itself. */
+enum { GRACE_MS = 3000 };
+
+struct keeper {
+	struct arena *a;
+	const struct prove_options *opt;
+	const struct prove_watch *watch;
+	struct proof *p;
+	struct worker *workers[WORKER_GPUS_MAX];
+	size_t n;
+	int signals; /* signalfd; -1 */
+	int caught;
+};
+
+static bool begins(const char *s, const char *with)
+{
+	return strncmp(s, with, strlen(with)) == 0;
+}
+
+const char *const *prove_environment(struct arena *a, const char *visible)
+{
+	static const char *const dropped[] = { "LD_PRELOAD=", "LD_AUDIT=", "CUDA_CACHE_DISABLE=" };
+	const char **env;
+	bool order = false, drop;
+	size_t n = 0, kept = 0, i, k;
+
+	while (environ && environ[n])
+		n++;
+	env = arena_calloc(a, n + 4, sizeof(*env));
+	for (i = 0; i < n; i++) {
+		drop = visible && begins(environ[i], "CUDA_VISIBLE_DEVICES=");
+		for (k = 0; !drop && k < ARRAY_LEN(dropped); k++)
+			drop = begins(environ[i], dropped[k]);
+		order = order || begins(environ[i], "CUDA_DEVICE_ORDER=");
+		if (!drop)
+			env[kept++] = environ[i];
+	}
+	/* As nvidia-smi counts; and every PTX is compiled, nothing is written into the home. */
+	if (!order)
+		env[kept++] = "CUDA_DEVICE_ORDER=PCI_BUS_ID";
+	env[kept++] = "CUDA_CACHE_DISABLE=1";
+	if (visible)
+		env[kept++] = arena_printf(a, "CUDA_VISIBLE_DEVICES=%s", visible);
+	return env;
+}
+
+static struct worker *add_worker(struct keeper *k, int gpu, const char *visible)
+{
+	struct worker *w = arena_alloc(k->a, sizeof(*w));
+
+	w->a = k->a;
+	w->opt = k->opt;
+	w->gpu = gpu;
+	w->ordinal = visible ? 0 : gpu;
+	w->scout = !visible;
+	w->env = prove_environment(k->a, visible);
+	k->workers[k->n++] = w;
+	worker_start(w);
+	return w;
+}
+
+static void take_gpu(struct keeper *k, const struct worker_note *n)
+{
+	struct proof *p = k->p;
+
+	if (!p->gpus) {
+		p->gpus = arena_calloc(k->a, (size_t)n->n, sizeof(*p->gpus));
+		p->n_gpus = (size_t)n->n;
+	}
+	if ((size_t)n->rung >= p->n_gpus || p->gpus[n->rung].known)
+		return;
+	p->gpus[n->rung] = n->gpu;
+	if (n->rung == k->workers[0]->gpu || (k->opt->gpu >= 0 && n->rung != k->opt->gpu))
+		return;
+	if (k->n < WORKER_GPUS_MAX && n->gpu.uuid[0])
+		add_worker(k, n->rung, n->gpu.uuid);
+}
+
+static void take_notes(struct keeper *k, struct worker *w)
+{
+	struct worker_note n;
+
+	while (worker_take(w, &n)) {
+		if (n.kind == NOTE_BEGIN && k->watch && k->watch->doing)
+			k->watch->doing(k->watch->ctx, w->gpu, ladder[n.rung]->name);
+		if (n.kind == NOTE_DRIVER && w->scout) {
+			k->p->cuda = n.n;
+			k->p->driver = arena_strdup(k->a, n.o.path);
+		}
+		if (n.kind == NOTE_GPU && w->scout)
+			take_gpu(k, &n);
+	}
+	if (!w->done && worker_left(w) == 0)
+		worker_hung(w);
+}
+
+static void take_signal(struct keeper *k)
+{
+	struct signalfd_siginfo s;
+	size_t i;
+
+	if (read(k->signals, &s, sizeof(s)) != sizeof(s))
+		return;
+	k->caught = (int)s.ssi_signo;
+	k->p->interrupted = true;
+	for (i = 0; i < k->n; i++)
+		if (!k->workers[i]->done)
+			worker_stop(k->workers[i], _("interrupted"));
+}
+
+/* Waits for the next thing; false when all is over. */
+static bool wait_for_more(struct keeper *k)
+{
+	struct pollfd p[WORKER_GPUS_MAX + 1];
+	long left = 10000, l;
+	size_t i, n = 0;
+	bool more = false;
+
+	for (i = 0; i < k->n; i++) {
+		struct worker *w = k->workers[i];
+
+		if (w->done) {
+			l = w->done_ms + GRACE_MS - clock_ms();
+			if (worker_reap(w) || l <= 0)
+				continue;
+			more = true;
+			left = left < 2 ? left : 2;
+			continue;
+		}
+		more = true;
+		l = worker_left(w);
+		left = l < left ? l : left;
+		p[n++] = (struct pollfd){ .fd = w->child.fd, .events = POLLIN };
+	}
+	if (!more)
+		return false;
+	if (k->signals >= 0)
+		p[n++] = (struct pollfd){ .fd = k->signals, .events = POLLIN };
+	poll(p, n, (int)left);
+	return true;
+}
+
+static void collect(struct keeper *k)
+{
+	struct proof *p = k->p;
+	size_t i, r;
+	int gpu;
+
+	for (gpu = 0; gpu < 4096; gpu++) {
+		for (i = 0; i < k->n; i++) {
+			if (k->workers[i]->gpu != gpu)
+				continue;
+			for (r = 0; ladder[r]; r++)
+				*ARENA_APPEND(k->a, p->tests, p->n) = k->workers[i]->tests[r];
+		}
+	}
+}
+
+void prove_run(struct arena *a, const struct prove_options *o, const struct prove_watch *watch,
+	       struct proof *ret)
+{
+	struct keeper k = { .a = a, .opt = o, .watch = watch, .p = ret };
+	struct prove_options own = *o;
+	long start = clock_ms();
+	sigset_t set, was;
+	size_t i;
+
+	if (!own.library)
+		own.library = "libcuda.so.1";
+	if (!own.seed && getrandom(&own.seed, sizeof(own.seed), 0) != sizeof(own.seed))
+		own.seed = (uint64_t)start * 2654435761U + (uint64_t)getpid();
+	k.opt = &own;
+	/* A signal is read between two notes, so that no worker is left behind. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, &was);
+	k.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	add_worker(&k, own.gpu >= 0 ? own.gpu : 0, NULL);
+	while (wait_for_more(&k)) {
+		if (k.signals >= 0)
+			take_signal(&k);
+		for (i = 0; i < k.n; i++)
+			if (!k.workers[i]->done)
+				take_notes(&k, k.workers[i]);
+	}
+	if (k.signals >= 0)
+		close(k.signals);
+	sigprocmask(SIG_SETMASK, &was, NULL);
+	collect(&k);
+	ret->ms = clock_ms() - start;
+}

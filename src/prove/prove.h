@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Proving that the stack executes: the whole run, all GPUs. Prints nothing. */
+#ifndef PROVE_PROVE_H
+#define PROVE_PROVE_H
+
+#include "prove/lab.h"
+
+/* What a terminal may be told meanwhile; any may be NULL. */
+struct prove_watch {
+	void (*doing)(void *ctx, int gpu, const char *rung);
+	void *ctx;
+};
+
+/* Climbs the ladder on every GPU. What goes wrong is in the rows; never fails itself. */
+void prove_run(struct arena *a, const struct prove_options *o, const struct prove_watch *watch,
+	       struct proof *ret);
+/* The present environment without what the loader would preload; `visible`: CUDA_VISIBLE_DEVICES
+ * set to that, NULL: as it is. */
+const char *const *prove_environment(struct arena *a, const char *visible);
+
+#endif
