@@ -20,9 +20,9 @@ door() { # name header-pattern files-pattern
 }
 shopt -s extglob
 door cJSON 'cjson/|cJSON' 'src/base/json*.c'
-door libcurl 'curl/' 'src/update/http_curl.c'
+door libcurl 'curl/' 'src/net/http_curl.c'
 door libarchive 'archive(_entry)?\.h' 'src/sys/archive_door.c'
-door libcrypto 'openssl/' 'src/update/crypto.c'
+door libcrypto 'openssl/' 'src/net/crypto.c'
 door PCRE2 'pcre2' 'src/base/regex*.c'
 door libyaml 'yaml' 'src/base/yaml*.c'
 door dlopen 'dlfcn' 'src/sys/dl*.c'
@@ -81,5 +81,5 @@ tap "a child and the command line open /dev/null alone" \
 calls "no shell and no program of the system" \
 	"system popen execlp execvp execvpe wordexp" 'none'
 calls "exit only by the arena, a child and the command line" \
-	"exit _exit quick_exit abort" '@(base/arena|sys/child*|cli/*).o'
+	"exit _exit quick_exit abort" '@(base/arena|sys/child*|fetch/worker|cli/*).o'
 tap_end

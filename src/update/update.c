@@ -10,8 +10,8 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "compat/embedded.h"
-#include "update/crypto.h"
-#include "update/http.h"
+#include "net/crypto.h"
+#include "net/http.h"
 #include "update/store.h"
 
 enum { SMALL_MAX = 64 << 10 };

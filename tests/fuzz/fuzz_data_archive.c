@@ -13,7 +13,7 @@
 #include "compat/table.h"
 #include "compat/validate.h"
 #include "update/archive.h"
-#include "update/encode.h"
+#include "net/encode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,9 +11,9 @@
 
 #include "base/arena.h"
 #include "compat/embedded.h"
-#include "update/crypto.h"
-#include "update/encode.h"
-#include "update/http.h"
+#include "net/crypto.h"
+#include "net/encode.h"
+#include "net/http.h"
 
 static void base64_of_every_length_comes_back(void **state)
 {

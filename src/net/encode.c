@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading and writing base64, PEM and hexadecimal; strict, as one value must have one text. */
-#include "update/encode.h"
+#include "net/encode.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text forms of keys, signatures and hashes. No cryptography is done here. */
-#ifndef UPDATE_ENCODE_H
-#define UPDATE_ENCODE_H
+#ifndef NET_ENCODE_H
+#define NET_ENCODE_H
 
 #include "base/err.h"
 #include "base/view.h"

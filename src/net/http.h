@@ -3,8 +3,8 @@
  * Reading a file over the network, when the user named a URL and never otherwise. https alone; http
  * for this machine's own loopback. The bytes are not to be trusted: their signature is.
  */
-#ifndef UPDATE_HTTP_H
-#define UPDATE_HTTP_H
+#ifndef NET_HTTP_H
+#define NET_HTTP_H
 
 #include "base/err.h"
 #include "base/view.h"

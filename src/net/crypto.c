@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libcrypto by dlopen; no other file includes its headers. */
-#include "update/crypto.h"
+#include "net/crypto.h"
 
 #include "base/arena.h"
 #include "sys/dl.h"

@@ -3,11 +3,11 @@
  * The door to libcrypto: Ed25519 and SHA-256. The library is loaded when first asked for, since no
  * other command needs it and it would cost every start some milliseconds.
  */
-#ifndef UPDATE_CRYPTO_H
-#define UPDATE_CRYPTO_H
+#ifndef NET_CRYPTO_H
+#define NET_CRYPTO_H
 
 #include "base/view.h"
-#include "update/encode.h"
+#include "net/encode.h"
 
 struct crypto;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libcurl by dlopen; no other file includes its headers, and nothing else goes to the network. */
-#include "update/http.h"
+#include "net/http.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Which URLs may be asked for; asks for none. */
 #include <string.h>
 
-#include "update/http.h"
+#include "net/http.h"
 
 static bool scheme_char(char c)
 {
