@@ -250,6 +250,7 @@
 	F(package, N_("package"))                                 \
 	F(path, N_("file that the loader takes"))                 \
 	F(via, N_("rule by which it was found"))                  \
+	F(version, N_("version in its file name"))                \
 	L(own, N_("copy of the environment"))                     \
 	L(elsewhere, N_("where it lies without being searched"))  \
 	L(other, N_("other versions of it"))                      \

@@ -127,6 +127,8 @@ static void look_around(struct hunt *h, struct load *x, const char *name)
 			if (!stem || strncmp(s, name, stem) != 0)
 				continue;
 			path = path_join(h->p->a, pl->dir, s);
+			if (strcmp(s, name) == 0 && !pl->own && fact_is(&x->path, path))
+				continue;
 			if (strcmp(s, name) == 0)
 				note(h, pl->own ? &x->own : &x->elsewhere, path, pl->dir);
 			else if ((m = major_of(s, name, stem)) != 0 && m != want)
@@ -242,6 +244,19 @@ static void cudnn_parts(struct hunt *h, struct load *x)
 
 /* -------- results */
 
+/* "12.4.5" of libcublas.so.12.4.5 behind the links; wheels do not write it. */
+static void set_version(struct hunt *h, struct load *x)
+{
+	const char *real, *tail;
+	struct version v;
+
+	if (sysroot_realpath(h->p->root, h->p->a, x->path.value, &real) != 0)
+		return;
+	tail = strstr(path_base(real), ".so.");
+	if (tail && version_parse(view_of(tail + 4), &v) && v.n >= 2)
+		fact_set(&x->version, tail + 4, real);
+}
+
 static void report(struct hunt *h, size_t from)
 {
 	size_t first = h->out->n_loads, i;
@@ -261,6 +276,7 @@ static void report(struct hunt *h, size_t from)
 		if (y->path) {
 			fact_set(&x->path, y->path, y->via);
 			fact_set(&x->via, y->via, y->path);
+			set_version(h, x);
 		} else {
 			fact_absent(&x->path, x->by.value);
 		}

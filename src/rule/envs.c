@@ -153,7 +153,9 @@ static void hidden_copy(struct judge *j, const struct python *p)
 		    strcmp(other, pkg->version.value) == 0)
 			continue;
 		f = finding_add(j, FINDING_MULTIPLE_ENVS, look_prefix(p));
-		f->severity = SEVERITY_WARNING;
+		/* What is hidden would use the GPU, and what hides it does not. */
+		if (has_cuda_torch(j, p) || strstr(other, "+cpu"))
+			f->severity = SEVERITY_WARNING;
 		finding_message(j, f,
 				_("torch is imported from %s (%s) and hides the %s that is installed in the "
 				  "environment."),
@@ -256,6 +258,11 @@ static void run_replaced(struct judge *j)
 		const struct fact *trace;
 		struct finding *f;
 
+		const struct package *pkg = python_package(p, "torch");
+
+		/* What lies beside it belongs to the copy that it hides. */
+		if (pkg && pkg->copies.n)
+			continue;
 		if (!fact_known(&p->torch.version) || look_declared(&p->torch) ||
 		    look_torch_cuda(j, &p->torch) || !variant || strcmp(variant, "cpu") != 0)
 			continue;

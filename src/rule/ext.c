@@ -44,17 +44,24 @@ static const char *label(struct judge *j, const struct extension *x)
 static void rebuild(struct judge *j, struct finding *f, const struct python *p,
 		    const struct extension *x)
 {
-	struct remedy *r = finding_remedy(
+	struct view local;
+	const char *release = fact_known(&x->version)
+				      ? view_dup(j->a, view_cut(view_of(x->version.value), '+', &local))
+				      : NULL;
+	struct remedy *r;
+
+	if (strcmp(x->package.value, "torchvision") == 0 || strcmp(x->package.value, "torchaudio") == 0) {
+		remedy_torch(j, f, p);
+		return;
+	}
+	r = finding_remedy(
 		j, f,
 		_("Install the build of %s that was made for this torch, or compile it here."),
 		x->package.value);
-
 	remedy_command(j, r, "%s install --no-build-isolation --no-cache-dir --force-reinstall "
 			     "--no-deps --no-binary %s %s",
 		       remedy_pip(j, p), shell_word(j->a, x->package.value),
-		       shell_word(j->a, fact_known(&x->version)
-						? arena_printf(j->a, "%s==%s", x->package.value,
-							       x->version.value)
+		       shell_word(j->a, release ? arena_printf(j->a, "%s==%s", x->package.value, release)
 						: x->package.value));
 }
 
@@ -305,6 +312,34 @@ static bool torch_serves(struct judge *j, const struct python *p, int cc)
 	       compat_arch_fit(archs.list, archs.n, cc, &entry) != ARCH_FIT_NONE;
 }
 
+/* Lowest capability that the package can be compiled for, by the table: flash-attn starts at 8.0. */
+static int least_cc(struct judge *j, const char *package)
+{
+	size_t i = compat_find(j->c, "addon", 0, "package", package);
+	const char *text = i < compat_count(j->c, "addon") ? compat_text(j->c, "addon", i, "cc_min") : NULL;
+	struct version v;
+
+	return text && version_prefix(view_of(text), &v) && v.n == 2 ? (int)(v.part[0] * 10 + v.part[1]) : 0;
+}
+
+/* No build of it can help: the functions need a later GPU. */
+static void feature(struct judge *j, const struct python *p, const struct extension *x, size_t gpu,
+		    int least)
+{
+	struct finding *f = finding_add(j, FINDING_GPU_FEATURE_UNSUPPORTED, look_prefix(p));
+
+	f->severity = SEVERITY_WARNING;
+	finding_message(j, f, _("%s needs compute capability %s, and %s has %s."), label(j, x),
+			cc_text(j->a, least), gpu_subject(j, gpu),
+			cc_text(j->a, look_cc(&j->s->gpus[gpu])));
+	finding_fact(j, f, "extension.path", &x->path, NULL);
+	finding_fact(j, f, "gpu.compute_capability", &j->s->gpus[gpu].compute_capability,
+		     arena_printf(j->a, ">= %s", cc_text(j->a, least)));
+	finding_evidence(j, f, "matrix addon", cc_text(j->a, least), NULL, "matrix addon");
+	finding_remedy(j, f, _("Do without %s on this GPU: torch's own attention works there."),
+		       x->package.value);
+}
+
 static void arch_on(struct judge *j, const struct python *p, const struct extension *x, size_t gpu)
 {
 	int cc = look_cc(&j->s->gpus[gpu]);
@@ -316,6 +351,10 @@ static void arch_on(struct judge *j, const struct python *p, const struct extens
 	if (cc <= 0 || !look_gpu_used(j->s, gpu) || serves(p, x, cc, &known) || !known ||
 	    !torch_serves(j, p, cc))
 		return;
+	if (strcmp(x->package.value, "flash-attn") == 0 && cc < least_cc(j, x->package.value)) {
+		feature(j, p, x, gpu, least_cc(j, x->package.value));
+		return;
+	}
 	f = finding_add(j, FINDING_EXTENSION_MISSING_GPU_ARCH, look_prefix(p));
 	f->severity = SEVERITY_WARNING;
 	strbuf_init(&b, j->a);

@@ -119,6 +119,13 @@ static const char *cuda_major(struct judge *j, const struct python *p, const cha
 	return NULL;
 }
 
+static const char *package_version(const struct python *p, const char *name)
+{
+	const struct package *pkg = python_package(p, name);
+
+	return pkg ? fact_value(&pkg->version, "*") : "*";
+}
+
 static void remedy_install(struct judge *j, struct finding *f, const struct python *p,
 			   const char *package, const struct load *x)
 {
@@ -136,8 +143,23 @@ static void remedy_install(struct judge *j, struct finding *f, const struct pyth
 							     look_torch_release(j, &p->torch))));
 		return;
 	}
+	if (strcmp(package, "tensorflow") == 0) {
+		r = finding_remedy(j, f, "%s",
+				   _("Install TensorFlow with the libraries that belong to it."));
+		remedy_command(j, r, "%s install %s", remedy_pip(j, p),
+			       shell_word(j->a, arena_printf(j->a, "tensorflow[and-cuda]==%s",
+							     package_version(p, package))));
+		return;
+	}
 	if (!major)
 		return;
+	if (strcmp(package, "jax") == 0) {
+		r = finding_remedy(j, f, "%s", _("Install JAX with the libraries that belong to it."));
+		remedy_command(j, r, "%s install %s", remedy_pip(j, p),
+			       shell_word(j->a, arena_printf(j->a, "jax[cuda%s]==%s", major,
+							     package_version(p, package))));
+		return;
+	}
 	suffix = look_branch(major) >= 13 ? "" : arena_printf(j->a, "-cu%s", major);
 	if (is_cudnn(x)) {
 		view_cut(rest, '.', &rest);
@@ -271,13 +293,46 @@ static void run_lacking(struct judge *j)
 
 /* -------- lib-shadowing */
 
-/* Full version in a file's name: "12.4.5" of libcublas.so.12.4.5; NULL when it has none. */
-static const char *version_in(const char *path)
+/* Version of the wheel that holds the environment's own copy; NULL when it is not known. */
+static const char *own_version(const struct python *p, const char *name)
 {
-	const char *tail = strstr(path, ".so.");
-	struct version v;
+	static const struct {
+		const char *library, *wheel;
+	} rows[] = {
+		{ .library = "libcublas", .wheel = "nvidia-cublas" },
+		{ .library = "libcudart", .wheel = "nvidia-cuda-runtime" },
+		{ .library = "libnvrtc", .wheel = "nvidia-cuda-nvrtc" },
+		{ .library = "libnccl", .wheel = "nvidia-nccl" },
+		{ .library = "libcufft", .wheel = "nvidia-cufft" },
+		{ .library = "libcusparse.", .wheel = "nvidia-cusparse" },
+		{ .library = "libcusolver", .wheel = "nvidia-cusolver" },
+	};
+	size_t i, k, n;
 
-	return tail && version_parse(view_of(tail + 4), &v) && v.n >= 2 ? tail + 4 : NULL;
+	for (k = 0; k < ARRAY_LEN(rows); k++) {
+		if (strncmp(name, rows[k].library, strlen(rows[k].library)) != 0)
+			continue;
+		n = strlen(rows[k].wheel);
+		for (i = 0; i < p->n_packages; i++) {
+			const char *pkg = fact_value(&p->packages[i].name, "");
+
+			if (strncmp(pkg, rows[k].wheel, n) == 0 &&
+			    (!pkg[n] || strncmp(pkg + n, "-cu", 3) == 0))
+				return fact_value(&p->packages[i].version, NULL);
+		}
+	}
+	return NULL;
+}
+
+/* Are the copy that is taken and the own one of different minor versions, as far as both are known? */
+static bool differs(const struct python *p, const struct load *x)
+{
+	const char *own = own_version(p, x->name.value);
+	struct version a, b;
+
+	return own && fact_known(&x->version) && version_prefix(view_of(own), &a) &&
+	       version_prefix(view_of(x->version.value), &b) && a.n > 1 && b.n > 1 &&
+	       (a.part[0] != b.part[0] || a.part[1] != b.part[1]);
 }
 
 static bool is_own(const struct load *x)
@@ -301,9 +356,7 @@ static void hidden_in(struct judge *j, const struct python *p, const struct load
 		return;
 	/* cuDNN of torch has a rule of its own; what lacks nothing and is not torch's is a choice. */
 	if (!x->missing.n && (is_cudnn(x) || !fact_is(&x->package, "torch") ||
-			      !fact_is(&x->via, "LD_LIBRARY_PATH") || !version_in(x->path.value)))
-		return;
-	if (!x->missing.n && strstr(x->name.value, "libnvJitLink"))
+			      !differs(p, x)))
 		return;
 	f = finding_add(j, FINDING_LIB_SHADOWING, look_prefix(p));
 	if (!x->missing.n || !fact_is(&x->package, "torch")) {
