@@ -295,7 +295,7 @@ build/standin/%.so: tests/standin/%.c Makefile
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -Isrc -Itests -O1 -g -Wall -Wextra -fPIC -shared \
 		$(if $(filter libcuda%,$*),-Wl$(comma)-soname$(comma)libcuda.so.1) \
 		$(if $(filter libnvidia-ml%,$*),-Wl$(comma)-soname$(comma)libnvidia-ml.so.1) \
-		-MMD -MP -MF $(@:.so=.d) -o $@ $<
+		-MMD -MP -MF $(@:.so=.d) -o $@ $< -lm
 -include $(STANDINS:.so=.d)
 standin: $(STANDINS)
 .PHONY: standin

@@ -32,7 +32,7 @@ struct options {
 	bool json, strict, no_live, help, version, deep, check;
 	bool driver_upgrade, all; /* plan */
 	bool allow_older;
-	bool quick, full, bench, exec; /* prove */
+	bool quick, full, bench, exec, keep_going; /* prove */
 	const char *stack;
 	const char *from, *trust_key;
 	const char *pid; /* inspect */

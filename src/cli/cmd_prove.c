@@ -23,6 +23,8 @@ static const struct opt opt_full = { .name = "full", .kind = OPT_FLAG, AT(full),
 	.help = N_("nearly all memory by every pattern, and device-side assertions") };
 static const struct opt opt_bench = { .name = "bench", .kind = OPT_FLAG, AT(bench),
 	.help = N_("measure transfers, memory and launches too") };
+static const struct opt opt_keep_going = { .name = "keep-going", .kind = OPT_FLAG, AT(keep_going),
+	.help = N_("go on after a broken kernel, to see which others break") };
 static const struct opt opt_index = { .name = "gpu", .kind = OPT_STRING, .arg = "INDEX", AT(gpu),
 	.help = N_("this GPU alone, as nvidia-smi counts them") };
 static const struct opt opt_rung_timeout = { .name = "timeout", .kind = OPT_STRING, .arg = "S", AT(timeout),
@@ -121,7 +123,8 @@ static int usage(const struct options *o)
 static int run(struct run *r)
 {
 	const struct options *o = r->o;
-	struct prove_options po = { .full = o->full, .bench = o->bench, .gpu = -1 };
+	struct prove_options po = { .full = o->full, .bench = o->bench, .gpu = -1,
+				    .keep_going = o->keep_going };
 	struct prove_watch watch = { .doing = show_doing, .ctx = r };
 	bool tell = !o->json && isatty(STDERR_FILENO);
 	struct proof p = { 0 };
@@ -150,7 +153,7 @@ static int run(struct run *r)
 }
 
 static const struct opt *const opts[] = {
-	&opt_quick, &opt_full, &opt_bench, &opt_index, &opt_rung_timeout, NULL,
+	&opt_quick, &opt_full, &opt_bench, &opt_keep_going, &opt_index, &opt_rung_timeout, NULL,
 };
 
 extern const struct cmd cmd_prove;

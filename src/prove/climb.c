@@ -133,9 +133,10 @@ static enum proof_result step(struct lab *l, int index)
 	return n.o.result;
 }
 
-static bool ends_ladder(const struct rung *r, enum proof_result result)
+static bool ends_ladder(const struct lab *l, const struct rung *r, enum proof_result result)
 {
-	return result == PROOF_FAIL || (result == PROOF_SKIP && r->base);
+	return (result == PROOF_FAIL && (r->base || !l->opt->keep_going)) ||
+	       (result == PROOF_SKIP && r->base);
 }
 
 static void skip_rest(int from, int broken, enum proof_result how)
@@ -164,7 +165,7 @@ long climb(void *ctx, void *answer, size_t size)
 	l.random = w->opt->seed + 0x100000001ULL * (unsigned)w->gpu;
 	for (i = 0; ladder[i]; i++) {
 		result = step(&l, i);
-		if (ends_ladder(ladder[i], result)) {
+		if (ends_ladder(&l, ladder[i], result)) {
 			skip_rest(i + 1, i, result);
 			break;
 		}

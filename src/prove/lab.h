@@ -22,6 +22,7 @@ struct lab_progress {
 
 struct prove_options {
 	bool full, bench;
+	bool keep_going; /* a broken rung above the base ends nothing */
 	bool busy; /* somebody else uses the GPUs: speed is reported, not judged */
 	int gpu;   /* the only one, -1: all */
 	long timeout_s; /* for one rung; 0: its own */

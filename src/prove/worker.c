@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "prove/climb.h"
@@ -97,6 +98,7 @@ static void end_badly(struct worker *w, enum proof_result r, const char *how)
 {
 	int i = w->current >= 0 ? w->current : 0;
 	struct proof_outcome *o;
+	char call[sizeof(o->call)] = "";
 
 	while (ladder[i] && w->ended[i])
 		i++;
@@ -104,8 +106,9 @@ static void end_badly(struct worker *w, enum proof_result r, const char *how)
 		return;
 	o = &w->tests[i].o;
 	*o = (struct proof_outcome){ .result = r, .ms = (double)(clock_ms() - w->started_ms) };
-	last_call(w, o->call, sizeof(o->call));
-	snprintf(o->why, sizeof(o->why), "%s%s%s", how, o->call[0] ? _(", inside ") : "", o->call);
+	last_call(w, call, sizeof(call));
+	memcpy(o->call, call, sizeof(call));
+	snprintf(o->why, sizeof(o->why), "%s%s%s", how, call[0] ? _(", inside ") : "", call);
 	w->ended[i] = true;
 	close_rows(w, arena_printf(w->a, _("%s %s before"), ladder[i]->name,
 				   r == PROOF_HUNG ? _("hung") : _("crashed")));

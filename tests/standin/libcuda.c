@@ -3,6 +3,9 @@
 #include "standin/script.h"
 
 #include "probe/cuda_api.h"
+#ifndef STANDIN_OLD
+#include "standin/compute.h"
+#endif
 
 #define P	     ""
 #define BEHAVE(call) behave(P, call, "cuInit")
@@ -48,7 +51,13 @@ CUresult cuDriverGetVersion(int *version)
 #ifndef STANDIN_LACKS_COUNT
 CUresult cuDeviceGetCount(int *count)
 {
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
 	BEHAVE("cuDeviceGetCount");
+	if (visible && strncmp(visible, "GPU-", 4) == 0) {
+		*count = 1;
+		return 0;
+	}
 	*count = is_behaviour(P, "garbage") ? -1 : (int)say_number(P, "devices", -1, 1);
 	return (CUresult)say_number(P, "cuDeviceGetCount", -1, 0);
 }
@@ -70,9 +79,15 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice dev)
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev)
 {
-	const char *cc = say(P, "cc", dev, "8.9"), *dot = strchr(cc, '.');
+	const char *cc, *dot;
 
 	BEHAVE("cuDeviceGetAttribute");
+#ifndef STANDIN_OLD
+	if (compute_attribute(value, which))
+		return 0;
+#endif
+	cc = say(P, "cc", dev, "8.9");
+	dot = strchr(cc, '.');
 	if (which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
 		*value = atoi(cc);
 	else
