@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "inspect/parts.h"
 #include "sys/ar.h"
+#include "sys/ldso_python.h"
 
 enum {
 	FILES_MAX = 20000,
@@ -91,7 +92,15 @@ static void members(struct inspect *in, struct inspect_file *f, struct ar *ar)
 static bool archive(struct inspect *in, int fd, uint64_t base, uint64_t size, struct inspect_file *f)
 {
 	struct ar ar;
-	int e = ar_open(in->a, fd, base, size, &ar);
+	int e;
+
+	/* There is no end to how deep archives could lie in archives. */
+	if (f->container && strchr(f->container, '!')) {
+		f->kind = INSPECT_AR;
+		f->note = _("an archive in an archive: not looked into");
+		return add(in, f);
+	}
+	e = ar_open(in->a, fd, base, size, &ar);
 
 	if (e == -ENOTSUP) {
 		f->kind = INSPECT_THIN_AR;
@@ -180,6 +189,7 @@ static bool named_library(const char *path)
 
 static void loads(struct inspect *in, struct inspect_file *f)
 {
+	const struct package_load_row *row;
 	struct load_session *s;
 
 	if (!in->w || f->container || !in->w->arch || !f->machine ||
@@ -189,6 +199,9 @@ static void loads(struct inspect *in, struct inspect_file *f)
 	s = load_session_new(in->a, in->w, &in->env);
 	if (load_session_main(s, f->path) == 0)
 		f->session = s;
+	row = package_load(f->path);
+	if (row && !f->note)
+		f->note = _(row->text);
 }
 
 bool inspect_bytes(struct inspect *in, int fd, uint64_t base, uint64_t size, struct inspect_file *f,
@@ -199,8 +212,7 @@ bool inspect_bytes(struct inspect *in, int fd, uint64_t base, uint64_t size, str
 
 	if (!elf_pread(fd, h, n, base))
 		n = 0;
-	/* An archive in an archive is named and not opened: there is no end to how deep they could lie. */
-	if (!f->container && (starts(h, n, "!<arch>\n", 8) || starts(h, n, "!<thin>\n", 8)))
+	if (starts(h, n, "!<arch>\n", 8) || starts(h, n, "!<thin>\n", 8))
 		return archive(in, fd, base, size, f);
 	if (!f->container && ((starts(h, n, "PK\003\004", 4) && (always || named_packed(f->path))) ||
 			      (named_packed(f->path) && n))) {

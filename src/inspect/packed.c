@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "inspect/parts.h"
 #include "sys/archive_door.h"
+#include "sys/pe.h"
 
 enum {
 	BUFFER = 256 << 10,
@@ -172,6 +173,26 @@ static bool stream(struct packed *p, struct sieve *s, unsigned char *buf, uint64
 	return k == 0;
 }
 
+/* Of a Windows file: the tables of imports and exports, and GPU code. */
+static void plan_pe(struct inspect *in, struct sieve *s, uint64_t size)
+{
+	static const char *const whole[] = { ".rdata", ".idata", ".edata", ".nvFatBi" };
+	struct pe *p = arena_alloc(in->a, sizeof(*p));
+	uint64_t end;
+	size_t i, k;
+
+	if (pe_read(in->a, s->fd, 0, size, p) < 0)
+		return;
+	for (i = 0; i < p->n_sections; i++) {
+		end = (uint64_t)p->sections[i].off + p->sections[i].size;
+		if (strcmp(p->sections[i].name, ".nv_fatb") == 0)
+			keep(s, p->sections[i].off, end, true);
+		for (k = 0; k < ARRAY_LEN(whole) && p->sections[i].size <= PART_MAX; k++)
+			if (strcmp(p->sections[i].name, whole[k]) == 0)
+				keep(s, p->sections[i].off, end, false);
+	}
+}
+
 /* What the second pass is to keep. */
 static void plan_parts(struct inspect *in, struct sieve *s, uint64_t size)
 {
@@ -183,7 +204,7 @@ static void plan_parts(struct inspect *in, struct sieve *s, uint64_t size)
 
 	s->n = 0;
 	if (elf_read_at(in->a, s->fd, 0, size, &e) < 0)
-		return;
+		return plan_pe(in, s, size);
 	list = elf_sections(in->a, &e, &n);
 	for (i = 0; i < n; i++) {
 		struct elf_section *x = &list[i].s;
@@ -246,7 +267,7 @@ static bool member(struct walk *w, struct packed *p, const struct packed_member 
 	struct inspect_file sub = { .path = arena_printf(w->in->a, "%s!%s", w->path, m->name),
 				    .container = w->path };
 	struct sieve s = { .fd = memfd_create("member", MFD_CLOEXEC) };
-	bool large = m->size > WHOLE_MAX, ok;
+	bool large = m->size > WHOLE_MAX, again = memcmp(w->buf, "MZ", 2) == 0, ok;
 	uint64_t off = n, table = table_at(w->buf, n);
 	_cleanup_fd_ int fd = s.fd;
 
@@ -254,6 +275,13 @@ static bool member(struct walk *w, struct packed *p, const struct packed_member 
 		err_errno(err, errno, "memfd");
 		return false;
 	}
+	if (large && memcmp(w->buf, "!<arch>\n", 8) == 0) {
+		sub.kind = INSPECT_AR;
+		sub.note = _("larger than 16 MiB: not looked into within an archive");
+		*ARENA_APPEND(w->in->a, w->in->files, w->in->n) = sub;
+		return true;
+	}
+	again |= table != 0;
 	if (large) {
 		keep(&s, 0, FRONT, false);
 		if (table && table < m->size && m->size - table < TAIL_MAX)
@@ -262,7 +290,7 @@ static bool member(struct walk *w, struct packed *p, const struct packed_member 
 		keep(&s, 0, WHOLE_MAX, false);
 	}
 	ok = sift(&s, w->buf, n, 0) && stream(p, &s, w->buf, &off, err);
-	if (ok && off > WHOLE_MAX && table && ftruncate(fd, (off_t)off) == 0)
+	if (ok && off > WHOLE_MAX && again && ftruncate(fd, (off_t)off) == 0)
 		ok = second_pass(w, &s, index, off, err);
 	if (!ok)
 		sub.note = arena_strdup(w->in->a, err->msg);

@@ -262,16 +262,38 @@ static enum outcome try_place(struct hunt *h, struct ldso_place *p, enum load_vi
 	return o;
 }
 
+/*
+ * "/" as a search directory: when glibc does not find the first file that it looks for there, it takes "/" for a
+ * directory that does not exist and never looks there again, as it cuts the name down to "" before it asks.
+ */
+static enum outcome try_slash(struct hunt *h, struct ldso_place *p, enum load_via via,
+			      const struct load_object *holder)
+{
+	struct load_session *s = h->s;
+	bool real = !h->done;
+	enum outcome o;
+
+	if (s->slash == SLASH_GONE)
+		return PASSED;
+	o = try_place(h, p, via, holder);
+	if (real && s->slash == SLASH_UNKNOWN)
+		s->slash = o == TAKEN ? SLASH_THERE : SLASH_GONE;
+	return s->slash == SLASH_GONE && o == STOPS_LIST ? PASSED : o;
+}
+
 static void try_dirs(struct hunt *h, const struct load_dirs *d, enum load_via via,
 		     const struct load_object *holder)
 {
-	bool was_done = h->done;
+	enum outcome o;
 	size_t i;
 
-	/* What the loader would not come to any more is shadowed. */
-	for (i = 0; i < d->n; i++)
-		if (try_place(h, d->v[i], via, holder) == STOPS_LIST && !h->done && !was_done)
+	/* Behind the file that is taken the search goes on: what is found there is hidden by it. */
+	for (i = 0; i < d->n; i++) {
+		o = strcmp(d->v[i]->dir, "/") == 0 ? try_slash(h, d->v[i], via, holder) :
+						     try_place(h, d->v[i], via, holder);
+		if (o == STOPS_LIST && !h->done)
 			return;
+	}
 }
 
 /* -------- the stages */

@@ -21,6 +21,7 @@ struct load_session {
 	size_t n_answers;
 	struct load_dirs *library_path, *defaults;
 	bool skipped_relative;
+	enum { SLASH_UNKNOWN, SLASH_THERE, SLASH_GONE } slash; /* see try_slash */
 };
 
 /* Where a search ended. */

@@ -75,6 +75,7 @@ static void header(struct elf_make *m)
 	memcpy(m->buf, "\177ELF\2\1\1", 7);
 	elf_put(m->buf + 16, ET_DYN, 2);
 	elf_put(m->buf + 18, EM_X86_64, 2);
+	elf_put(m->buf + 20, EV_CURRENT, 4);
 	elf_put(m->buf + 32, 64, 8);
 	elf_put(m->buf + 40, m->shdr, 8);
 	elf_put(m->buf + 54, 56, 2);
