@@ -111,6 +111,9 @@ static bool with_other_driver(struct judge *j, struct finding *f, const struct p
 
 	if (!w.driver)
 		return false;
+	/* The finding names the driver that mends it already: the same build runs on that one. */
+	if (f->n_remedies)
+		return true;
 	w.driver = NULL;
 	row = compat_torch_choose(j->c, &w);
 	branch = row && row->cuda ? remedy_branch(j, row->cuda) : NULL;
