@@ -245,6 +245,37 @@ static void run_compute_mode_exclusive(struct judge *j)
 
 /* -------- CUDA_VISIBLE_DEVICES */
 
+/* CUDA refuses a list that names a GPU twice, whole (101). */
+static bool names_twice(const char *value)
+{
+	struct view rest = view_of(value), one, others, other;
+
+	while (rest.n) {
+		one = view_trim(view_cut(rest, ',', &rest));
+		for (others = rest; others.n;) {
+			other = view_trim(view_cut(others, ',', &others));
+			if (one.n && one.n == other.n && memcmp(one.p, other.p, one.n) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void visible_twice(struct judge *j, const struct fact *env)
+{
+	struct finding *f = finding_add(j, FINDING_VISIBLE_DEVICES_WRONG, "CUDA_VISIBLE_DEVICES");
+	struct remedy *r;
+
+	finding_message(j, f,
+			_("CUDA_VISIBLE_DEVICES=%s names a GPU twice, and CUDA then takes none."),
+			env->value);
+	finding_fact(j, f, "CUDA_VISIBLE_DEVICES", env, _("each GPU once"));
+	finding_fact(j, f, "driver.cuda_init", &j->s->driver.cuda_init, "0");
+	r = finding_remedy(j, f, "%s", _("Name each GPU once, or unset the variable."));
+	remedy_command(j, r, "unset CUDA_VISIBLE_DEVICES");
+	r->risk = RISK_SAFE;
+}
+
 static void run_visible_devices_wrong(struct judge *j)
 {
 	const struct snapshot *s = j->s;
@@ -255,6 +286,10 @@ static void run_visible_devices_wrong(struct judge *j)
 
 	if (!env || (fact_known(&s->driver.cuda_devices) && !fact_is(&s->driver.cuda_devices, "0")))
 		return;
+	if (look_cuda_init(s) == 101 && names_twice(env->value)) {
+		visible_twice(j, env);
+		return;
+	}
 	/* Names can be written in more ways than are seen here; a cuInit that found a device knows
 	 * better. */
 	if (look_cuda_works(s) && strchr(env->value, '-') && strcmp(env->value, "-1") != 0)

@@ -359,7 +359,7 @@ const struct rule rule_vgpu_version_mismatch = {
 };
 const struct rule rule_vgpu_needs_grid_driver = {
 	.name = "vgpu-needs-grid-driver",
-	.needs = NEED_PCI | NEED_SERVICES,
+	.needs = NEED_PCI,
 	.layer = LAYER_DRIVER,
 	.run = run_vgpu_needs_grid_driver,
 };

@@ -73,6 +73,8 @@ typedef nvmlGridLicensableFeatures_t real_nvmlGridLicensableFeatures_t;
 #undef NVML_GPU_FABRIC_STATE_NOT_SUPPORTED
 #undef NVML_GPU_FABRIC_STATE_COMPLETED
 #undef NVML_CC_SYSTEM_FEATURE_DISABLED
+#undef NVML_GRID_LICENSE_FEATURE_MAX_COUNT
+#undef NVML_GRID_LICENSE_BUFFER_SIZE
 #endif
 
 /* Our own types under other names, beside the real ones. */
@@ -92,13 +94,16 @@ typedef nvmlGridLicensableFeatures_t real_nvmlGridLicensableFeatures_t;
 #define nvmlMemory_t			   own_nvmlMemory_t
 #define nvmlGpuFabricInfo_t		   own_nvmlGpuFabricInfo_t
 #define nvmlConfComputeSystemState_t	   own_nvmlConfComputeSystemState_t
-#define nvmlMemoryErrorType_t own_nvmlMemoryErrorType_t
-#define nvmlEccCounterType_t own_nvmlEccCounterType_t
-#define nvmlEnableState_t own_nvmlEnableState_t
+#define nvmlMemoryErrorType_t	   own_nvmlMemoryErrorType_t
+#define nvmlEccCounterType_t	   own_nvmlEccCounterType_t
+#define nvmlEnableState_t		   own_nvmlEnableState_t
 #define nvmlGpuVirtualizationMode_t own_nvmlGpuVirtualizationMode_t
 #define nvmlGridLicensableFeature_t own_nvmlGridLicensableFeature_t
 #define nvmlGridLicensableFeatures_t own_nvmlGridLicensableFeatures_t
 #define NVML_SUCCESS			   own_NVML_SUCCESS
+#define NVML_MEMORY_ERROR_TYPE_UNCORRECTED own_UNCORRECTED
+#define NVML_VOLATILE_ECC		   own_VOLATILE
+#define NVML_GPU_VIRTUALIZATION_MODE_VGPU  own_MODE_VGPU
 #define NVML_ERROR_NOT_SUPPORTED	   own_NOT_SUPPORTED
 #define NVML_ERROR_NOT_FOUND		   own_NOT_FOUND
 #define NVML_ERROR_FUNCTION_NOT_FOUND	   own_FUNCTION_NOT_FOUND
