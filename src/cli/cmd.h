@@ -36,6 +36,8 @@ struct options {
 	const char *stack;
 	const char *from, *trust_key;
 	const char *pid; /* inspect */
+	bool dev, unset, dry_run; /* env */
+	const char *shell, *env_format, *cuda, *cudnn, *write, *remove; /* env */
 	const char *timeout; /* seconds, of check and snapshot */
 	const char *format, *root, *facts, *python, *data, *lang, *colour, *gpu, *batch;
 	struct str_list assume, require, error, ignore, requirement;

@@ -90,7 +90,29 @@ static int exit_code(const struct options *o, enum verdict v)
 	return EXIT_UNDETERMINED;
 }
 
+/* All findings that are not of the command's subject, behind those that the user ignores. */
+static void leave_out(struct run *r, const struct judged_subject *of, struct judge_options *jo)
+{
+	enum finding_id *ids = arena_calloc(r->a, jo->n_ignore + FINDING_COUNT, sizeof(*ids)), id;
+	size_t i, n = 0;
+
+	for (i = 0; i < jo->n_ignore; i++)
+		ids[n++] = jo->ignore[i];
+	for (id = 0; id < FINDING_COUNT; id++)
+		if (!of->covers(id))
+			ids[n++] = id;
+	jo->ignore = ids;
+	jo->n_ignore = n;
+	jo->more = of->more;
+	jo->with = of->with;
+}
+
 int judged_run(struct run *r, const char *command)
+{
+	return judged_run_of(r, command, NULL);
+}
+
+int judged_run_of(struct run *r, const char *command, const struct judged_subject *of)
 {
 	const struct options *o = r->o;
 	struct judge_options jo = { .n_ignore = o->ignore.n, .n_error = o->error.n };
@@ -108,6 +130,8 @@ int judged_run(struct run *r, const char *command)
 		code = judged_snapshot(r, &c, &s);
 	if (code)
 		return code;
+	if (of)
+		leave_out(r, of, &jo);
 	judge_run(r->a, &s, c, &jo, &results);
 	rep.s = &s;
 	rep.r = &results;

@@ -6,9 +6,17 @@
 #include "cli/cmd.h"
 #include "compat/compat.h"
 #include "model/snapshot.h"
+#include "rule/rule.h"
 
 /* Source, rules, report by the options of r; prints and returns the exit code. */
 int judged_run(struct run *r, const char *command);
+/* The same about a part of the findings, with those that the command adds (judge_options.more). */
+struct judged_subject {
+	bool (*covers)(enum finding_id id);
+	void (*more)(struct judge *j, const void *with);
+	const void *with;
+};
+int judged_run_of(struct run *r, const char *command, const struct judged_subject *of);
 /*
  * The first half: tables opened and the snapshot taken. 0, or the exit code after the complaint was
  * printed.

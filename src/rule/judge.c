@@ -268,6 +268,10 @@ void judge_run(struct arena *a, const struct snapshot *s, struct compat *c,
 			ran++;
 	}
 	j.rule = NULL;
+	if (opts && opts->more) {
+		opts->more(&j, opts->with);
+		ran++;
+	}
 	settle(&j, opts ? opts : &none, ran, ret);
 	memcpy(ret->layer_judged, judged, sizeof(judged));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules: each reads the snapshot and the tables and may add findings; it opens nothing and prints nothing.
- * All run; none stops another. A rule whose needs are not met is recorded as skipped, never as passed.
+ * Rules: each reads the snapshot and the tables and may add findings; it opens nothing and prints
+ * nothing. All run; none stops another. A rule whose needs are not met is recorded as skipped,
+ * never as passed.
  */
 #ifndef RULE_RULE_H
 #define RULE_RULE_H
@@ -57,13 +58,15 @@ struct rule {
 /* Adds a finding with its default severity, certainty observed. Never NULL. */
 struct finding *finding_add(struct judge *j, enum finding_id id, const char *subject);
 void finding_message(struct judge *j, struct finding *f, const char *fmt, ...) ATTR_PRINTF(3, 4);
-/* Evidence from a fact: its value and source. An assumed fact lowers certainty to assumed. wanted may be NULL. */
+/* Evidence from a fact: its value and source. An assumed fact lowers certainty to assumed. wanted
+ * may be NULL. */
 void finding_fact(struct judge *j, struct finding *f, const char *field, const struct fact *fact,
 		  const char *wanted);
 void finding_evidence(struct judge *j, struct finding *f, const char *field, const char *seen,
 		      const char *wanted, const char *source);
 void finding_inferred(struct finding *f); /* rests on extrapolation or a doubtful row */
-struct remedy *finding_remedy(struct judge *j, struct finding *f, const char *fmt, ...) ATTR_PRINTF(3, 4);
+struct remedy *finding_remedy(struct judge *j, struct finding *f, const char *fmt, ...)
+	ATTR_PRINTF(3, 4);
 void remedy_command(struct judge *j, struct remedy *r, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void judge_skip(struct judge *j, const char *needs, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void judge_ask(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
@@ -76,6 +79,9 @@ struct judge_options {
 	const enum finding_id *ignore, *error; /* --ignore, --error */
 	size_t n_ignore, n_error;
 	bool triage; /* the complaint decides: see design */
+	/* What a command knows beside the rules: adds findings before they are settled; NULL. */
+	void (*more)(struct judge *j, const void *with);
+	const void *with;
 };
 /* Runs the whole rule table and settles severities, consequences, root cause and verdict. */
 void judge_run(struct arena *a, const struct snapshot *s, struct compat *c,
