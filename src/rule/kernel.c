@@ -240,13 +240,15 @@ static void run_open_module_optin_required(struct judge *j)
 
 	if (look_is_windows(j->s))
 		return;
+	/* Other branches never ask for it. */
+	if (driver && (look_branch(driver->value) < 515 || look_branch(driver->value) > 535))
+		return;
 	if (!flavor || !driver) {
 		judge_skip(j, "driver.flavor", "%s",
 			   _("it is not known which kernel modules of which version these are"));
 		return;
 	}
-	if (!fact_is(flavor, "open") || look_branch(driver->value) < 515 ||
-	    look_branch(driver->value) > 535 || fact_is(&j->s->driver.open_unsupported, "1"))
+	if (!fact_is(flavor, "open") || fact_is(&j->s->driver.open_unsupported, "1"))
 		return;
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
