@@ -54,6 +54,8 @@ const char *const env_sh_head[] = {
 	/* name, kind, value */
 	"_cuvet_set() {",
 	"eval \"_cuvet_v=\\\"\\${${1}-}\\\" _cuvet_x=\\\"\\${${1}+x}\\\"\";",
+	/* zsh has a MANPATH of its own, empty and not exported. */
+	"case \"${2}${ZSH_VERSION+z}${_cuvet_v}\" in mz) _cuvet_x='';; esac;",
 	"case \"${2}\" in s) _cuvet_r=\"${3}\";;",
 	"*) _cuvet_add \"${3}\" \"${_cuvet_v}\" \"${2}\";; esac;",
 	"eval \"export ${1}=\\\"\\${_cuvet_r}\\\" CUVET_ADD_${1}=\\\"\\${3}\\\"\";",
