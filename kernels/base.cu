@@ -8,6 +8,7 @@
 
 KERNEL cuvet_fill(u32 *out, u32 n, u32 seed)
 {
+	ROLLED
 	for (u32 i = INDEX; i < n; i += TOTAL)
 		out[i] = mix(seed + i);
 }
@@ -15,9 +16,11 @@ KERNEL cuvet_fill(u32 *out, u32 n, u32 seed)
 /* A chain of fused multiply-adds, which IEEE 754 rounds in one way only. */
 KERNEL cuvet_fma(float *out, const float *a, const float *b, u32 n, u32 steps)
 {
+	ROLLED
 	for (u32 i = INDEX; i < n; i += TOTAL) {
 		float x = a[i], y = b[i];
 
+		ROLLED
 		for (u32 s = 0; s < steps; s++)
 			x = __builtin_fmaf(x, y, a[(i + s) % n]);
 		out[i] = x;
@@ -26,9 +29,11 @@ KERNEL cuvet_fma(float *out, const float *a, const float *b, u32 n, u32 steps)
 
 KERNEL cuvet_fma64(double *out, const double *a, const double *b, u32 n, u32 steps)
 {
+	ROLLED
 	for (u32 i = INDEX; i < n; i += TOTAL) {
 		double x = a[i], y = b[i];
 
+		ROLLED
 		for (u32 s = 0; s < steps; s++)
 			x = __builtin_fma(x, y, a[(i + s) % n]);
 		out[i] = x;
@@ -38,6 +43,7 @@ KERNEL cuvet_fma64(double *out, const double *a, const double *b, u32 n, u32 ste
 /* 64-bit multiplication, division, shifts, counts of bits. */
 KERNEL cuvet_int(u64 *out, const u64 *a, const u64 *b, u32 n)
 {
+	ROLLED
 	for (u32 i = INDEX; i < n; i += TOTAL) {
 		u64 x = a[i], y = b[i] | 1, h = 0;
 
@@ -54,6 +60,7 @@ KERNEL cuvet_int(u64 *out, const u64 *a, const u64 *b, u32 n)
 /* Every thread of the grid on eight places; the result does not depend on the order. */
 KERNEL cuvet_atomics(u64 *cell, const u64 *in, u32 n)
 {
+	ROLLED
 	for (u32 i = INDEX; i < n; i += TOTAL) {
 		u64 v = in[i], old;
 		u64 *set = cell + (i & 7) * 8;
@@ -65,6 +72,7 @@ KERNEL cuvet_atomics(u64 *cell, const u64 *in, u32 n)
 		asm volatile("red.global.add.u32 [%0], %1;" ::"l"(set + 4), "r"((u32)v) : "memory");
 		/* The sum once more, by compare-and-swap. */
 		old = *(volatile u64 *)(set + 5);
+		ROLLED
 		for (;;) {
 			u64 seen;
 
@@ -87,6 +95,7 @@ KERNEL cuvet_shared(u32 *out, const u32 *in)
 
 	s[t] = in[i];
 	barrier();
+	ROLLED
 	for (u32 r = 1; r <= 16; r++) {
 		u32 v = s[(t + r * 17) & 255] * 2654435761U + s[t ^ r];
 
@@ -104,10 +113,12 @@ KERNEL cuvet_reduce(float *out, const float *in, u32 n)
 	u32 t = TID;
 	float x = 0;
 
+	ROLLED
 	for (u32 i = INDEX; i < n; i += TOTAL)
 		x += in[i];
 	s[t] = x;
 	barrier();
+	ROLLED
 	for (u32 d = 128; d; d >>= 1) {
 		if (t < d)
 			s[t] += s[t + d];
@@ -123,6 +134,7 @@ CONSTANT u32 cuvet_table[1024];
 
 KERNEL cuvet_constant(u32 *out, const u32 *in, u32 n)
 {
+	ROLLED
 	for (u32 i = INDEX; i < n; i += TOTAL)
 		out[i] = cuvet_table[in[i] & 1023] ^ in[i];
 }
@@ -130,6 +142,7 @@ KERNEL cuvet_constant(u32 *out, const u32 *in, u32 n)
 /* Image of 32-bit words, `width` a power of two. */
 KERNEL cuvet_surface(u64 surface, const u32 *in, u32 width, u32 height)
 {
+	ROLLED
 	for (u32 i = INDEX; i < width * height; i += TOTAL)
 		asm volatile("sust.b.2d.b32.trap [%0, {%1, %2}], {%3};" ::"l"(surface),
 			     "r"((i & (width - 1)) * 4), "r"(i / width), "r"(in[i])
@@ -139,21 +152,24 @@ KERNEL cuvet_surface(u64 surface, const u32 *in, u32 width, u32 height)
 /* Reads the image turned by 90 degrees, one column beyond its edge as well (clamped). */
 KERNEL cuvet_texture(u32 *out, u64 texture, u32 width, u32 height)
 {
+	ROLLED
 	for (u32 i = INDEX; i < width * height; i += TOTAL) {
 		u32 x = i / height, y = i % height, v, w, unused;
 
 		asm volatile("tex.2d.v4.u32.s32 {%0, %1, %2, %3}, [%4, {%5, %6}];"
 			     : "=r"(v), "=r"(unused), "=r"(unused), "=r"(unused)
 			     : "l"(texture), "r"(x), "r"(y));
-		asm volatile("tex.2d.v4.u32.s32 {%0, %1, %2, %3}, [%4, {%5, %6}];"
+		/* Whole numbers as coordinates are not clamped; these are. */
+		asm volatile("tex.2d.v4.u32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"
 			     : "=r"(w), "=r"(unused), "=r"(unused), "=r"(unused)
-			     : "l"(texture), "r"(x + 1), "r"(y));
+			     : "l"(texture), "f"(x + 1.5f), "f"(y + 0.5f));
 		out[i] = v + 31 * w;
 	}
 }
 
 KERNEL cuvet_affine(u32 *out, const u32 *in, u32 n, u32 factor, u32 add)
 {
+	ROLLED
 	for (u32 i = INDEX; i < n; i += TOTAL)
 		out[i] = in[i] * factor + add;
 }
@@ -177,9 +193,11 @@ KERNEL cuvet_dynamic(u32 *out, u32 words, u32 seed)
 	extern SHARED u32 dynamic[];
 	u32 sum = 0;
 
+	ROLLED
 	for (u32 i = TID; i < words; i += NTID)
 		dynamic[i] = mix(seed + BID * words + i);
 	barrier();
+	ROLLED
 	for (u32 i = TID; i < words; i += NTID)
 		sum += dynamic[words - 1 - i] * (i + 1);
 	out[INDEX] = sum;
@@ -190,11 +208,13 @@ KERNEL cuvet_grid(u32 *out, u32 *cell, u32 *count, u32 rounds, u32 seed)
 {
 	u32 v = mix(seed + BID);
 
+	ROLLED
 	for (u32 r = 1; r <= rounds; r++) {
 		if (TID == 0) {
 			((volatile u32 *)cell)[(r & 1) * NBID + BID] = v;
 			asm volatile("membar.gl;" ::: "memory");
 			asm volatile("red.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
+			ROLLED
 			while (*(volatile u32 *)count < r * NBID)
 				;
 			asm volatile("membar.gl;" ::: "memory");

@@ -24,6 +24,9 @@ typedef long long s64;
 #define INDEX (BID * NTID + TID)
 #define TOTAL (NBID * NTID)
 
+/* Before a loop: compiled as it stands. The driver compiles it all at every start, so small is fast. */
+#define ROLLED _Pragma("clang loop unroll(disable)")
+
 #define barrier() __syncthreads()
 
 /* The project's mixing function; src/prove/reference.h has the same one. */

@@ -71,64 +71,11 @@ DEVICE struct word pattern(u32 kind, u64 i, u32 key)
 	return w;
 }
 
-template <u32 kind> DEVICE void write_all(struct word *at, u64 n, u64 base, u32 key)
-{
-	for (u64 i = INDEX; i < n; i += TOTAL)
-		put(at + i, pattern(kind, base + i, key));
-}
-
-DEVICE void compare(u64 *found, struct word w, u64 i, struct word p, u64 *bad)
-{
-	if (((w.a ^ p.a) | (w.b ^ p.b) | (w.c ^ p.c) | (w.d ^ p.d)) == 0)
-		return;
-	++*bad;
-	found[2] = w.a != p.a ? w.a : w.b != p.b ? w.b : w.c != p.c ? w.c : w.d;
-	found[3] = w.a != p.a ? p.a : w.b != p.b ? p.b : w.c != p.c ? p.c : p.d;
-	found[1] = i + 1;
-}
-
-/* Four words under way at once: reading waits for nothing but the memory. */
-template <u32 kind>
-DEVICE u64 check_all(u64 *found, const struct word *at, u64 n, u64 base, u32 key)
-{
-	u64 bad = 0, i = INDEX, t = TOTAL;
-
-	for (; i + 3 * t < n; i += 4 * t) {
-		struct word w0 = get(at + i), w1 = get(at + i + t);
-		struct word w2 = get(at + i + 2 * t), w3 = get(at + i + 3 * t);
-
-		compare(found, w0, base + i, pattern(kind, base + i, key), &bad);
-		compare(found, w1, base + i + t, pattern(kind, base + i + t, key), &bad);
-		compare(found, w2, base + i + 2 * t, pattern(kind, base + i + 2 * t, key), &bad);
-		compare(found, w3, base + i + 3 * t, pattern(kind, base + i + 3 * t, key), &bad);
-	}
-	for (; i < n; i += t)
-		compare(found, get(at + i), base + i, pattern(kind, base + i, key), &bad);
-	return bad;
-}
-
 KERNEL cuvet_memory_write(struct word *at, u64 n, u64 base, u32 kind, u32 key)
 {
-	switch (kind) {
-	case SOLID:
-		write_all<SOLID>(at, n, base, key);
-		break;
-	case CHECKER:
-		write_all<CHECKER>(at, n, base, key);
-		break;
-	case WALKING_ONE:
-		write_all<WALKING_ONE>(at, n, base, key);
-		break;
-	case WALKING_ZERO:
-		write_all<WALKING_ZERO>(at, n, base, key);
-		break;
-	case ADDRESS:
-		write_all<ADDRESS>(at, n, base, key);
-		break;
-	default:
-		write_all<RANDOM>(at, n, base, key);
-		break;
-	}
+	ROLLED
+	for (u64 i = INDEX; i < n; i += TOTAL)
+		put(at + i, pattern(kind, base + i, key));
 }
 
 /*
@@ -137,27 +84,33 @@ KERNEL cuvet_memory_write(struct word *at, u64 n, u64 base, u32 kind, u32 key)
  */
 KERNEL cuvet_memory_check(u64 *found, const struct word *at, u64 n, u64 base, u32 kind, u32 key)
 {
-	u64 bad;
+	u64 t = TOTAL, bad = 0;
 
-	switch (kind) {
-	case SOLID:
-		bad = check_all<SOLID>(found, at, n, base, key);
-		break;
-	case CHECKER:
-		bad = check_all<CHECKER>(found, at, n, base, key);
-		break;
-	case WALKING_ONE:
-		bad = check_all<WALKING_ONE>(found, at, n, base, key);
-		break;
-	case WALKING_ZERO:
-		bad = check_all<WALKING_ZERO>(found, at, n, base, key);
-		break;
-	case ADDRESS:
-		bad = check_all<ADDRESS>(found, at, n, base, key);
-		break;
-	default:
-		bad = check_all<RANDOM>(found, at, n, base, key);
-		break;
+	/* Four words under way at once: reading waits for nothing but the memory. */
+	ROLLED
+	for (u64 i = INDEX; i < n; i += 4 * t) {
+		u64 last = n - 1, i1 = i + t, i2 = i1 + t, i3 = i2 + t;
+		struct word w[4];
+
+		i1 = i1 < n ? i1 : last;
+		i2 = i2 < n ? i2 : last;
+		i3 = i3 < n ? i3 : last;
+		w[0] = get(at + i);
+		w[1] = get(at + i1);
+		w[2] = get(at + i2);
+		w[3] = get(at + i3);
+#pragma unroll
+		for (u32 k = 0; k < 4; k++) {
+			u64 where = base + (k == 0 ? i : k == 1 ? i1 : k == 2 ? i2 : i3);
+			struct word p = pattern(kind, where, key), g = w[k];
+
+			if (((g.a ^ p.a) | (g.b ^ p.b) | (g.c ^ p.c) | (g.d ^ p.d)) == 0)
+				continue;
+			bad++;
+			found[2] = g.a != p.a ? g.a : g.b != p.b ? g.b : g.c != p.c ? g.c : g.d;
+			found[3] = g.a != p.a ? p.a : g.b != p.b ? p.b : g.c != p.c ? p.c : p.d;
+			found[1] = where + 1;
+		}
 	}
 	if (bad)
 		asm volatile("red.global.add.u64 [%0], %1;" ::"l"(found), "l"(bad) : "memory");
@@ -166,12 +119,13 @@ KERNEL cuvet_memory_check(u64 *found, const struct word *at, u64 n, u64 base, u3
 		asm volatile("red.global.add.u64 [%0], 1;" ::"l"(found + 4) : "memory");
 }
 
-/* For the measurement of copies and of reading alone. */
+/* For the measurement of copies and of reading alone; n is a multiple of the grid times four. */
 KERNEL cuvet_copy(struct word *to, const struct word *from, u64 n)
 {
-	u64 i = INDEX, t = TOTAL;
+	u64 t = TOTAL;
 
-	for (; i + 3 * t < n; i += 4 * t) {
+	ROLLED
+	for (u64 i = INDEX; i + 3 * t < n; i += 4 * t) {
 		struct word w0 = get(from + i), w1 = get(from + i + t);
 		struct word w2 = get(from + i + 2 * t), w3 = get(from + i + 3 * t);
 
@@ -180,26 +134,20 @@ KERNEL cuvet_copy(struct word *to, const struct word *from, u64 n)
 		put(to + i + 2 * t, w2);
 		put(to + i + 3 * t, w3);
 	}
-	for (; i < n; i += t)
-		put(to + i, get(from + i));
 }
 
 KERNEL cuvet_read(u32 *out, const struct word *from, u64 n)
 {
-	u64 i = INDEX, t = TOTAL;
+	u64 t = TOTAL;
 	u32 x = 0;
 
-	for (; i + 3 * t < n; i += 4 * t) {
+	ROLLED
+	for (u64 i = INDEX; i + 3 * t < n; i += 4 * t) {
 		struct word w0 = get(from + i), w1 = get(from + i + t);
 		struct word w2 = get(from + i + 2 * t), w3 = get(from + i + 3 * t);
 
 		x ^= w0.a ^ w0.b ^ w0.c ^ w0.d ^ w1.a ^ w1.b ^ w1.c ^ w1.d;
 		x ^= w2.a ^ w2.b ^ w2.c ^ w2.d ^ w3.a ^ w3.b ^ w3.c ^ w3.d;
-	}
-	for (; i < n; i += t) {
-		struct word w = get(from + i);
-
-		x ^= w.a ^ w.b ^ w.c ^ w.d;
 	}
 	asm volatile("red.global.xor.b32 [%0], %1;" ::"l"(out), "r"(x) : "memory");
 }

@@ -19,6 +19,7 @@ DEVICE void product(void *d, const u8 *a, const u8 *b, u32 m, u32 n, u32 row_byt
 		return;
 	a += (u64)(y * 16 + g) * row_bytes + t * 4;
 	b += (u64)(x * 8 + g) * row_bytes + t * 4;
+	ROLLED
 	for (u32 at = 0; at < row_bytes; at += 32) {
 		u32 p0 = *(const u32 *)(a + at), p1 = *(const u32 *)(a + 8 * row_bytes + at);
 		u32 p2 = *(const u32 *)(a + at + 16), p3 = *(const u32 *)(a + 8 * row_bytes + at + 16);

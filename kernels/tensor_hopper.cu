@@ -21,6 +21,7 @@ KERNEL cuvet_tensor_wgmma(float *d, const u8 *a, const u8 *b, u32 m, u32 n, u32 
 	if (y >= m / 64)
 		return;
 	a += (u64)(y * 64 + (TID >> 5) * 16 + g) * row + t * 4;
+	ROLLED
 	for (u32 at = 0; at < row; at += 32) {
 		u32 p0 = *(const u32 *)(a + at), p1 = *(const u32 *)(a + 8 * row + at);
 		u32 p2 = *(const u32 *)(a + at + 16), p3 = *(const u32 *)(a + 8 * row + at + 16);

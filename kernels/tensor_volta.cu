@@ -18,6 +18,7 @@ KERNEL cuvet_tensor_f16(float *d, const u16 *a, const u16 *b, u32 m, u32 n, u32 
 
 	if (y >= m / 16)
 		return;
+	ROLLED
 	for (u32 at = 0; at < k; at += 16) {
 		u32 p[8], q[8];
 
@@ -56,6 +57,7 @@ KERNEL cuvet_tensor_s8(int *d, const u8 *a, const u8 *b, u32 m, u32 n, u32 k)
 
 	if (y >= m / 16)
 		return;
+	ROLLED
 	for (u32 at = 0; at < k; at += 16) {
 		u32 p[2], q[2];
 

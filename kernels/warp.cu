@@ -24,6 +24,7 @@ KERNEL cuvet_warp(u32 *out, const u32 *in)
 		     : "=r"(all)
 		     : "r"(v & 63));
 	h = h * 31 + (ballot ^ (any << 8) ^ (all << 9));
+	ROLLED
 	for (u32 k = 0; k < lane; k++)
 		h = (h & 1) ? h * 3 + k : (h >> 1) ^ lane;
 	asm volatile("bar.warp.sync -1;" ::: "memory");
@@ -42,6 +43,7 @@ KERNEL cuvet_diverge(u32 *out)
 	if (lane == 0)
 		turn[warp] = 0;
 	asm volatile("bar.warp.sync -1;" ::: "memory");
+	ROLLED
 	while (turn[warp] != lane)
 		;
 	out[INDEX] = turn[warp] * 0x01010101U + BID;

@@ -25,6 +25,7 @@ KERNEL cuvet_warp(u32 *out, const u32 *in)
 		     : "r"(v & 63));
 	h = h * 31 + (ballot ^ (any << 8) ^ (all << 9));
 	/* Every lane on a way of its own length, then together again. */
+	ROLLED
 	for (u32 k = 0; k < lane; k++)
 		h = (h & 1) ? h * 3 + k : (h >> 1) ^ lane;
 	out[i] = h;

@@ -3,7 +3,9 @@
  * Plain measurements, no stress: each several times, the median and the spread of it. Buffers are far
  * larger than the L2 cache and hold random data.
  */
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "prove/lab.h"
 
@@ -25,17 +27,14 @@ static void sort(double *v, size_t n)
 /* ms of TIMES runs, the fastest first; in units by `amount`: amount / ms * scale. */
 static void figures(struct lab *l, const char *name, double *ms, double gigabytes)
 {
-	char spread[PROOF_NAME];
-	size_t n = strlen(name);
+	char full[PROOF_NAME];
 
 	sort(ms, TIMES);
-	lab_figure(l, name, gigabytes / ms[TIMES / 2] * 1e3);
-	if (n + 8 > sizeof(spread))
-		return;
-	memcpy(spread, name, n);
-	memcpy(spread + n, "_spread", 8);
+	snprintf(full, sizeof(full), "%s%sgb_per_s", name, name[0] ? "_" : "");
+	lab_figure(l, full, gigabytes / ms[TIMES / 2] * 1e3);
+	snprintf(full, sizeof(full), "%s%sspread", name, name[0] ? "_" : "");
 	/* From the second slowest to the second fastest, in parts of the median. */
-	lab_figure(l, spread, (ms[TIMES - 2] - ms[1]) / ms[TIMES / 2]);
+	lab_figure(l, full, (ms[TIMES - 2] - ms[1]) / ms[TIMES / 2]);
 }
 
 /* ---- between host and device */
@@ -87,7 +86,7 @@ static int pinned_link(struct lab *l, bool up)
 	struct link k = { .up = up };
 
 	TRY(l, cuMemHostAlloc, &k.host, HOST_BYTES, 0);
-	if (link_measure(l, &k, "gb_per_s"))
+	if (link_measure(l, &k, ""))
 		return -1;
 	TRY(l, cuMemFreeHost, k.host);
 	return 0;
@@ -105,13 +104,18 @@ static int device_to_host(struct lab *l)
 
 static int pageable(struct lab *l)
 {
-	struct link up = { .host = arena_alloc(l->a, HOST_BYTES), .up = true };
-	struct link down = { .host = up.host };
+	struct link up = { .up = true }, down = { .up = false };
+	int r;
 
-	return link_measure(l, &up, "to_device_gb_per_s") ||
-			       link_measure(l, &down, "to_host_gb_per_s") ?
-		       -1 :
-		       0;
+	/* As allocators have it for blocks of this size. */
+	up.host = mmap(NULL, HOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (up.host == MAP_FAILED)
+		return lab_skip(l, N_("too little memory of the host is free"));
+	madvise(up.host, HOST_BYTES, MADV_HUGEPAGE);
+	down.host = up.host;
+	r = link_measure(l, &up, "to_device") || link_measure(l, &down, "to_host") ? -1 : 0;
+	munmap(up.host, HOST_BYTES);
+	return r;
 }
 
 /* ---- the device's memory */
@@ -181,6 +185,8 @@ static int device_memory(struct lab *l)
 
 	if (d.bytes > l->free_bytes / 4)
 		d.bytes = l->free_bytes / 4 & ~(uint64_t)0xfffff;
+	/* Whole rounds of the grid, four words of 16 bytes a thread. */
+	d.bytes -= d.bytes % (d.blocks * 512ULL * 64);
 	if (d.bytes < 1 << 20)
 		return lab_skip(l, N_("too little memory is free"));
 	if (lab_kernel(l, IMAGE_MEMORY, "cuvet_copy", &d.copy) ||
@@ -191,13 +197,13 @@ static int device_memory(struct lab *l)
 	TRY(l, cuMemAlloc_v2, &d.b, d.bytes);
 	TRY(l, cuEventCreate, &d.start, 0);
 	TRY(l, cuEventCreate, &d.end, 0);
-	if (inside_measure(l, &d, INSIDE_WRITE, "write_gb_per_s"))
+	if (inside_measure(l, &d, INSIDE_WRITE, "write"))
 		return -1;
 	TRY(l, cuMemcpyDtoD_v2, d.a, d.b, d.bytes);
 	/* Bytes read and bytes written, both counted. */
-	if (inside_measure(l, &d, INSIDE_MEMCPY, "memcpy_rw_gb_per_s") ||
-	    inside_measure(l, &d, INSIDE_COPY, "copy_rw_gb_per_s") ||
-	    inside_measure(l, &d, INSIDE_READ, "read_gb_per_s"))
+	if (inside_measure(l, &d, INSIDE_MEMCPY, "memcpy_rw") ||
+	    inside_measure(l, &d, INSIDE_COPY, "copy_rw") ||
+	    inside_measure(l, &d, INSIDE_READ, "read"))
 		return -1;
 	TRY(l, cuDeviceGetAttribute, &clock, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, l->dev);
 	TRY(l, cuDeviceGetAttribute, &width, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, l->dev);

@@ -67,6 +67,7 @@ static void put_figure(struct strbuf *b, const struct proof_figure *f)
 	} units[] = {
 		{ "gb_per_s", "GB/s" }, { "tflop_per_s", "TFLOP/s" }, { "mib", "MiB" },
 		{ "us", "us" },		{ "ms", "ms" },		     { "bytes", "bytes" },
+		{ "spread", "" },
 	};
 	size_t n = strlen(f->name), m = 0, i, k;
 	char name[PROOF_NAME];
@@ -150,18 +151,48 @@ static void put_end(struct page *g)
 			      p->cause, p->cause);
 }
 
+/* Rows from i on that were skipped for one reason: a person needs it once. Puts them; how many. */
+static size_t put_skipped(struct page *g, size_t i)
+{
+	const struct proof_test *t = &g->p->tests[i];
+	size_t n = 0, shown = 0;
+	struct strbuf names;
+
+	strbuf_init(&names, g->a);
+	for (; i + n < g->p->n && t[n].gpu == t->gpu && t[n].o.result == PROOF_SKIP &&
+	       strcmp(t[n].o.why, t->o.why) == 0;
+	     n++) {
+		if (is_quiet(&t[n]))
+			continue;
+		strbuf_sep(&names, ", ");
+		strbuf_add(&names, t[n].name);
+		shown++;
+	}
+	if (shown < 3)
+		return 0;
+	strbuf_add(g->out, g->v->markdown ? "- " : "  ");
+	put_sgr(g, colour_of(PROOF_SKIP));
+	strbuf_printf(g->out, "%-7s", proof_result_name(PROOF_SKIP));
+	put_sgr(g, "0");
+	strbuf_printf(&names, " (%s)", t->o.why);
+	strbuf_addc(g->out, ' ');
+	wrap_text(g->out, clean(g->a, names.s), 10, 14, g->width);
+	return n;
+}
+
 void prove_text(struct arena *a, const struct proof *p, const struct prove_view *v,
 		struct strbuf *out)
 {
 	struct page g = { .a = a, .p = p, .v = v, .out = out, .width = wrap_width(v->width) };
-	size_t i;
+	size_t i, n;
 
 	if (v->markdown)
 		strbuf_add(out, _("## Proof\n"));
-	for (i = 0; i < p->n; i++) {
+	for (i = 0; i < p->n; i += n ? n : 1) {
 		if (i == 0 || p->tests[i].gpu != p->tests[i - 1].gpu)
 			put_heading(&g, p->tests[i].gpu);
-		if (!is_quiet(&p->tests[i]))
+		n = p->tests[i].o.result == PROOF_SKIP ? put_skipped(&g, i) : 0;
+		if (!n && !is_quiet(&p->tests[i]))
 			put_row(&g, &p->tests[i]);
 	}
 	put_end(&g);

@@ -1,0 +1,314 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 300
+#
+# The ladder on a stand-in for libcuda that computes the kernels on memory of the host: that every
+# fault of a driver, and every wrong bit, is a result of its rung and of nothing else.
+
+load ../lib.sh
+
+setup() {
+	local dir=${CUVET_STANDIN:-$CUVET_ROOT/build/standin}
+	LIBS=$BATS_TEST_TMPDIR/libs
+	mkdir "$LIBS"
+	ln -s "$dir/libcuda.so" "$LIBS/libcuda.so.1"
+	ln -s "$dir/libnvidia-ml.so" "$LIBS/libnvidia-ml.so.1"
+	export LD_LIBRARY_PATH=$LIBS
+	unset CUDA_VISIBLE_DEVICES
+}
+
+# at SCRIPT ARGS...: runs with the stand-in doing what the script says.
+at() {
+	export CUVET_STANDIN_SCRIPT=$1
+	shift
+	cuvet "$@"
+}
+
+# expect_result RUNG RESULT [GPU]
+expect_result() {
+	local got
+	got=$(json "[t['result'] for t in d['tests'] if t['name'] == '$1' and t['gpu'] == ${3-0}][0]")
+	[ "$got" = "$2" ] || fail "$1 is $got, not $2 ($CUVET_STANDIN_SCRIPT)"
+}
+
+# expect_why RUNG TEXT
+expect_why() {
+	local got
+	got=$(json "[t['why'] for t in d['tests'] if t['name'] == '$1'][0]")
+	[[ $got == *"$2"* ]] || fail "why of $1: $got"
+}
+
+@test "a healthy GPU passes every rung, with a schema, a verdict and exit 0" {
+	at "cc0=9.0" prove --json --full --bench
+	expect_status 0
+	[ "$(json 'd["schema"]')" = cuvet.proof/1 ] || fail schema
+	[ "$(json 'd["verdict"]')" = stack-ok ] || fail verdict
+	[ "$(json 'sum(t["result"] != "pass" for t in d["tests"])')" = 0 ] || fail "not all passed"
+	[ "$(json 'all(set(t) >= {"name","gpu","result","code","ms","figures","why"} for t in d["tests"])')" = True ] ||
+		fail "fields"
+}
+
+@test "what a GPU does not have is skipped, with the capability that has it" {
+	at "cc0=5.2;optin=0;coop=0;mapped=0" prove --json
+	expect_status 0
+	for rung in tensor-fp16 tensor-int8 tensor-fp8 dynamic-shared cooperative pinned-mapped; do
+		expect_result "$rung" skip
+	done
+	expect_why tensor-fp16 7.0
+	expect_result memory pass
+}
+
+@test "a GPU older than the kernels is skipped, not failed" {
+	at "cc0=3.5" prove --json
+	expect_status 3
+	expect_result device skip
+	expect_result fp32-fma skip
+}
+
+# The kernel, and the rung whose result it spoils.
+kernels="cuvet_fill:ptx-jit cuvet_fma:fp32-fma cuvet_fma64:fp32-fma cuvet_int:int-atomics
+	cuvet_atomics:int-atomics cuvet_shared:shared-memory cuvet_warp:sass-load
+	cuvet_diverge:sass-load cuvet_reduce:reduction cuvet_constant:constant-texture
+	cuvet_surface:constant-texture cuvet_texture:constant-texture cuvet_affine:streams
+	cuvet_spin:streams cuvet_dynamic:dynamic-shared cuvet_tensor_f16:tensor-fp16
+	cuvet_tensor_bf16:tensor-bf16 cuvet_tensor_tf32:tensor-tf32 cuvet_tensor_s8:tensor-int8
+	cuvet_tensor_e4m3:tensor-fp8 cuvet_tensor_e5m2:tensor-fp8 cuvet_tensor_wgmma:tensor-wgmma
+	cuvet_memory_write:memory cuvet_grid:cooperative cuvet_print:printf"
+
+@test "V7: one wrong bit in the result of any kernel breaks its rung" {
+	local pair
+	for pair in $kernels; do
+		at "cc0=9.0;flip=${pair%:*};word=0;bit=0" prove --json
+		expect_status 1
+		expect_result "${pair#*:}" fail
+		[ "$(json 'd["verdict"]')" = blocked ] || fail verdict
+		at "cc0=9.0;flip=${pair%:*};word=7;bit=31;nth=1" prove --json
+		expect_status 1
+		expect_result "${pair#*:}" fail
+	done
+}
+
+@test "V7: a kernel that does nothing breaks its rung: the result is poison" {
+	local pair
+	for pair in $kernels cuvet_memory_check:memory; do
+		case $pair in cuvet_surface*) continue ;; esac
+		at "cc0=9.0;drop=${pair%:*}" prove --json
+		expect_status 1
+		expect_result "${pair#*:}" fail
+	done
+	at "drop=cuvet_fill" prove --json
+	expect_why ptx-jit "were never written"
+}
+
+@test "V7: a copy that changes one bit, or does nothing, breaks the copies" {
+	local call
+	for call in cuMemcpyHtoD_v2 cuMemcpyDtoH_v2 cuMemcpyDtoD_v2; do
+		at "flip=$call" prove --json
+		expect_status 1
+		expect_result copy fail
+		at "drop=$call" prove --json
+		expect_status 1
+		expect_result copy fail
+	done
+	for call in cuMemcpyHtoDAsync_v2 cuMemcpyDtoHAsync_v2; do
+		at "flip=$call" prove --json
+		expect_result streams fail
+		at "drop=$call" prove --json
+		expect_result streams fail
+	done
+	at "drop=cuLinkComplete" prove --json
+	expect_result sass-load fail
+	at "flip=cuEventElapsedTime" prove --json
+	expect_result streams fail
+	at "behave=same" prove --json
+	expect_result allocation fail
+	expect_why allocation "same memory twice"
+}
+
+@test "V6: the code of each call is in the report, with the call's name" {
+	local call rung
+	while read -r call rung; do
+		at "code.$call=719;managed=1;cc0=9.0" prove --json
+		expect_status 1
+		expect_result "$rung" fail
+		[ "$(json "[(t['code'], t['call']) for t in d['tests'] if t['name'] == '$rung'][0]")" = "(719, '$call')" ] ||
+			fail "$call"
+	done <<-'END'
+		cuDevicePrimaryCtxRetain context
+		cuCtxSetCurrent context
+		cuCtxSynchronize context
+		cuMemGetInfo_v2 allocation
+		cuMemAlloc_v2 allocation
+		cuMemFree_v2 allocation
+		cuMemcpyHtoD_v2 copy
+		cuMemsetD8_v2 copy
+		cuMemcpyDtoD_v2 copy
+		cuMemcpyDtoH_v2 copy
+		cuModuleLoadDataEx ptx-jit
+		cuModuleGetFunction ptx-jit
+		cuLaunchKernel ptx-jit
+		cuLinkCreate_v2 sass-load
+		cuLinkAddData_v2 sass-load
+		cuLinkComplete sass-load
+		cuModuleLoadData sass-load
+		cuModuleGetGlobal_v2 constant-texture
+		cuArray3DCreate_v2 constant-texture
+		cuSurfObjectCreate constant-texture
+		cuTexObjectCreate constant-texture
+		cuMemHostAlloc streams
+		cuStreamCreate streams
+		cuEventCreate streams
+		cuEventRecord streams
+		cuStreamWaitEvent streams
+		cuMemcpyHtoDAsync_v2 streams
+		cuMemcpyDtoHAsync_v2 streams
+		cuEventSynchronize streams
+		cuEventElapsedTime streams
+		cuStreamBeginCapture_v2 graph
+		cuStreamEndCapture graph
+		cuGraphInstantiateWithFlags graph
+		cuGraphLaunch graph
+		cuStreamSynchronize graph
+		cuFuncSetAttribute dynamic-shared
+		cuLaunchCooperativeKernel cooperative
+		cuMemHostGetDevicePointer_v2 pinned-mapped
+		cuMemAllocManaged pinned-mapped
+	END
+}
+
+@test "the first broken rung ends the ladder: what follows is skipped and says so" {
+	at "flip=cuvet_shared" prove --json
+	expect_result int-atomics pass
+	expect_result shared-memory fail
+	expect_result warp skip
+	expect_why memory "shared-memory failed before"
+	at "flip=cuvet_shared" prove --json --keep-going
+	expect_status 1
+	expect_result memory pass
+}
+
+@test "V8: a crash is the rung's result, with the call" {
+	local how
+	for how in segv:SIGSEGV abort:SIGABRT bus:SIGBUS; do
+		at "behave=${how%:*};at=cuLaunchKernel" prove --json
+		expect_status 1
+		expect_result ptx-jit crashed
+		expect_why ptx-jit "${how#*:}, inside cuLaunchKernel"
+		expect_result sass-load skip
+	done
+	at "behave=segv;at=load" prove --json
+	expect_result load-libcuda crashed
+}
+
+@test "V9: a driver that ends the process is a crash of the rung" {
+	at "behave=exit0;at=cuGraphLaunch" prove --json
+	expect_status 1
+	expect_result graph crashed
+	expect_why graph cuGraphLaunch
+}
+
+@test "V10: a driver that hangs is a result, within the deadline" {
+	local start=${EPOCHREALTIME/./} took
+	at "behave=loop;at=cuEventSynchronize" prove --json --timeout 1
+	took=$(((${EPOCHREALTIME/./} - start) / 1000))
+	expect_status 1
+	expect_result streams hung
+	expect_why streams "no answer within 1 s, inside cuEventSynchronize"
+	expect_result graph skip
+	[ "$took" -lt 6000 ] || fail "took $took ms"
+}
+
+@test "V12: what a driver writes anywhere comes out nowhere" {
+	at "behave=flood;at=cuMemAlloc_v2" prove
+	expect_status 0
+	expect_clean "$OUT"
+	expect_clean "$ERR"
+	at "behave=junk;at=cuMemAlloc_v2" prove --json
+	expect_status 1
+	expect_result allocation crashed
+}
+
+@test "V1, V3: without libcuda, or with one that lacks a call" {
+	rm "$LIBS/libcuda.so.1"
+	at "" prove --json
+	expect_result load-libcuda fail
+	ln -s "${CUVET_STANDIN:-$CUVET_ROOT/build/standin}/libcuda-lacking.so" "$LIBS/libcuda.so.1"
+	at "" prove --json
+	expect_result load-libcuda fail
+	expect_why load-libcuda cuDeviceGetCount
+}
+
+@test "V7: senseless numbers are failures, not GPUs" {
+	at "behave=garbage" prove --json
+	expect_result cuinit fail
+	at "sms=0" prove --json
+	expect_result device fail
+}
+
+@test "no GPU: exit 3, gpu-not-found by name" {
+	[ ! -e /dev/nvidiactl ] || skip "this machine has a GPU"
+	rm "$LIBS/libcuda.so.1"
+	at "nvml.devices=0" prove --json
+	expect_status 3
+	[ "$(json 'd["verdict"]')" = undetermined ] || fail verdict
+	[ "$(json 'd["root_cause"]')" = gpu-not-found ] || fail cause
+	at "nvml.devices=0" prove
+	expect_status 3
+	expect_out gpu-not-found
+}
+
+@test "every GPU has rows of its own; one that breaks stops no other" {
+	at "devices=3;cc0=9.0;cc1=7.0" prove --json
+	expect_status 0
+	[ "$(json 'sorted({t["gpu"] for t in d["tests"]})')" = "[0, 1, 2]" ] || fail "GPUs"
+	[ "$(json 'len(d["gpus"])')" = 3 ] || fail "gpus"
+	at "devices=2" prove --json --gpu 1
+	expect_status 0
+	[ "$(json 'sorted({t["gpu"] for t in d["tests"]})')" = "[1]" ] || fail "the one"
+	at "devices=2" prove --json --gpu 5
+	expect_status 1
+	expect_result device fail 5
+}
+
+@test "the memory test takes what there is, in pieces where one is not to be had" {
+	at "memory_mib=64;largest_mib=20" prove --json --full
+	expect_status 0
+	[ "$(json '[t["figures"]["mib"] for t in d["tests"] if t["name"] == "memory"][0]')" = 53 ] ||
+		fail "mib: $(json '[t["figures"] for t in d["tests"] if t["name"] == "memory"][0]')"
+	# Of nine patterns a wrong bit under any is found.
+	for n in 1 2 3 4 5 6 7 8 9; do
+		at "memory_mib=16;flip=cuvet_memory_write;word=1001;nth=$n" prove --json --full
+		expect_status 1
+		expect_result memory fail
+		expect_why memory "1 words of 16 bytes are wrong"
+	done
+}
+
+@test "an interrupt ends the workers and is no pass" {
+	local pid child
+	export CUVET_STANDIN_SCRIPT="behave=loop;at=cuMemAlloc_v2"
+	"$CUVET" prove --json >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" &
+	pid=$!
+	sleep 1
+	child=$(pgrep -P "$pid" | head -n 1)
+	[ -n "$child" ] || fail "no worker"
+	kill -INT "$pid" || kill -TERM "$pid"
+	kill -TERM "$pid"
+	status=0
+	wait "$pid" || status=$?
+	[ "$status" -eq 3 ] || fail "exit code"
+	sleep 0.3
+	[ ! -e "/proc/$child" ] || [ "$(awk '{print $3}' "/proc/$child/stat")" = Z ] || fail "worker lives"
+	grep -q interrupted "$BATS_TEST_TMPDIR/out" || fail "no word of it"
+}
+
+@test "usage" {
+	at "" prove x
+	expect_status 2
+	at "" prove --quick --full
+	expect_status 2
+	at "" prove --gpu x
+	expect_status 2
+	at "" prove --root /
+	expect_status 2
+}
