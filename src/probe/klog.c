@@ -195,6 +195,22 @@ static bool xid_line(struct reader *r, struct view m)
 	return true;
 }
 
+/* Most lines of a log are of others: a few words let them pass before the table is asked. */
+static bool may_matter(struct view m, enum klog_kind kind)
+{
+	static const char *const kernel[] = { "NVRM", "nvidia", "PM:", "avc:",	"module",
+					      " key",  "Key ",	 "gsp_", "GPU", "Guest/Host" };
+	static const char *const service[] = { "avc:",	"abric", "gridd", "Guest/Host",
+					       "sleep", "driver interface" };
+	const char *const *words = kind == KLOG_KERNEL ? kernel : service;
+	size_t n = kind == KLOG_KERNEL ? ARRAY_LEN(kernel) : ARRAY_LEN(service), i;
+
+	for (i = 0; i < n; i++)
+		if (view_find(m, words[i]) >= 0)
+			return true;
+	return false;
+}
+
 static void line(struct reader *r, struct view m, enum klog_kind kind)
 {
 	const char *address = address_in(r->p->a, m);
@@ -222,6 +238,8 @@ void klog_events(struct probe_ctx *p, struct view text, enum klog_kind kind, con
 	struct view l, m;
 
 	while (view_line(&text, &l)) {
+		if (!may_matter(l, kind) && view_find(l, "Linux version ") < 0)
+			continue;
 		m = kind == KLOG_KERNEL ? message_of(l) : service_of(l);
 		/* The kernel's first line: what stands above is of an earlier boot. */
 		if (kind == KLOG_KERNEL && view_starts(m, "Linux version "))

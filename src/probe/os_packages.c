@@ -72,15 +72,23 @@ void os_packages_dpkg(struct probe_ctx *p, struct view text, const char *source)
 {
 	struct view line, name = { 0 }, status = { 0 }, version;
 	const char *state;
+	ptrdiff_t at;
 
 	/* Name, status and version stand in this order in every paragraph that dpkg writes. */
 	while (view_line(&text, &line)) {
-		if (!line.n)
+		if (!line.n) {
 			name.n = 0;
-		else if (view_starts(line, "Package: "))
-			name = view_trim(view_skip(line, 9));
-		if (!name.n || !is_wanted(name))
 			continue;
+		}
+		if (view_starts(line, "Package: "))
+			name = view_trim(view_skip(line, 9));
+		if (!name.n || !is_wanted(name)) {
+			/* Thousands of packages are of no interest: on to the next paragraph. */
+			at = view_starts(text, "\n") ? 0 : view_find(text, "\n\n");
+			text = view_skip(text, at < 0 ? text.n : (size_t)at + 1);
+			name.n = 0;
+			continue;
+		}
 		if (view_starts(line, "Status: "))
 			status = view_skip(line, 8);
 		if (!view_starts(line, "Version: "))

@@ -91,8 +91,28 @@ static void headers_command(struct judge *j, struct remedy *r, const char *kerne
 	else if (strcmp(id, "fedora") == 0 || strstr(like, "rhel") || strstr(like, "fedora"))
 		remedy_command(j, r, "sudo dnf install %s",
 			       shell_word(j->a, arena_printf(j->a, "kernel-devel-%s", kernel)));
+	else if (strstr(like, "suse"))
+		remedy_command(j, r, "sudo zypper install kernel-default-devel");
+	else if (strcmp(id, "arch") == 0 || strstr(like, "arch"))
+		remedy_command(j, r, "sudo pacman -S linux-headers");
 	remedy_command(j, r, "sudo dkms autoinstall -k %s", shell_word(j->a, kernel));
 	remedy_command(j, r, "sudo modprobe nvidia");
+}
+
+/* What DKMS tried, and the error at which it stopped. */
+static void build_evidence(struct judge *j, struct finding *f)
+{
+	size_t i;
+
+	for (i = 0; i < j->s->driver.n_dkms; i++) {
+		const struct dkms *d = &j->s->driver.dkms[i];
+
+		if (fact_is(&d->state, "built"))
+			continue;
+		finding_fact(j, f, "driver.dkms.state", &d->state, "built");
+		if (fact_known(&d->error))
+			finding_fact(j, f, "driver.dkms.error", &d->error, NULL);
+	}
 }
 
 static void run_driver_module_not_built(struct judge *j)
@@ -130,6 +150,8 @@ static void run_driver_module_not_built(struct judge *j)
 	if (other)
 		finding_fact(j, f, "driver.modules.path", &other->path, NULL);
 	gpu_without_module(j, f);
+	build_evidence(j, f);
+	remedy_finish_packages(j, f);
 	r = finding_remedy(
 		j, f, "%s",
 		_("Install the headers of the running kernel and build the module (DKMS), or boot "

@@ -184,9 +184,11 @@ static void dpkg(void **state)
 				 "Architecture: amd64\nVersion: 550.120-0ubuntu1\n\n"
 				 "Package: nvidia-utils-535\nStatus: deinstall ok config-files\n"
 				 "Version: 535.1\n\nPackage: bash\nStatus: install ok installed\n"
-				 "Version: 5\n\nVersion: 1\nPackage: nvidia-smi\n"),
+				 "Version: 5\n\nPackage: x\n\nPackage: nvidia-smi\n"
+				 "Status: install ok installed\nVersion: 2\n\nVersion: 1\nPackage: nvidia-smi\n"),
 			 "status");
-	assert_int_equal(s->n_os_packages, 2);
+	assert_int_equal(s->n_os_packages, 3);
+	IS(s->os_packages[2].name, "nvidia-smi");
 	IS(s->os_packages[0].status, "held");
 	IS(s->os_packages[1].status, "half-configured");
 	IS(s->os_packages[1].version, "550.120-0ubuntu1");

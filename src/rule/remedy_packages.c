@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Remedy for packages of the driver whose installation did not come to its end. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "rule/look.h"
+#include "rule/remedy.h"
+
+static const struct ospackage *unfinished(const struct snapshot *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_os_packages; i++)
+		if (!fact_is(&s->os_packages[i].status, "installed") &&
+		    !fact_is(&s->os_packages[i].status, "held"))
+			return &s->os_packages[i];
+	return NULL;
+}
+
+void remedy_finish_packages(struct judge *j, struct finding *f)
+{
+	const struct ospackage *o = unfinished(j->s);
+	struct remedy *r;
+
+	if (!o)
+		return;
+	finding_evidence(j, f, "os_packages.status",
+			 arena_printf(j->a, "%s: %s", o->name.value, o->status.value), "installed",
+			 o->status.source);
+	r = finding_remedy(j, f, "%s",
+			   _("First let the package manager finish what it began; its messages say why "
+			     "it stopped."));
+	remedy_command(j, r, "sudo dpkg --configure -a");
+	remedy_command(j, r, "sudo apt-get install --fix-broken");
+	r->needs_root = true;
+}
