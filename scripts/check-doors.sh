@@ -70,7 +70,8 @@ banned+='|sprintf|vsprintf|alloca'
 tap "no unsafe or locale-bound parsing" "$(grep -rnE --include='*.[ch]' \
 	"(^|[^A-Za-z0-9_])($banned)[[:space:]]*\(" src | grep -vE ':[[:space:]]*(/?\*|//)')"
 # Paths of the system: sysroot and the live probes. Files that the user names: file and facts.
-openers='sys/sysroot*|sys/live*|base/file|probe/facts|compat/installed|update/store|env/write|fetch/*'
+openers='sys/sysroot*|sys/live*|base/file|probe/facts|compat/installed|update/store|env/write'
+openers+='|fetch/*'
 calls "only sysroot, live probes, file and fetch open paths" \
 	"open openat openat2 creat fopen freopen opendir fdopendir scandir stat lstat fstatat \
 	statx access faccessat readlink readlinkat realpath glob ftw nftw chdir" \

@@ -21,10 +21,12 @@
 #define LOCALEDIR "/usr/local/share/locale"
 #endif
 
-extern const struct cmd cmd_check, cmd_plan, cmd_env, cmd_show, cmd_explain, cmd_snapshot, cmd_data, cmd_inspect, cmd_prove;
+extern const struct cmd cmd_check, cmd_plan, cmd_env, cmd_show, cmd_explain, cmd_snapshot,
+	cmd_data, cmd_inspect, cmd_prove;
 
 const struct cmd *const cmds[] = {
-	&cmd_check, &cmd_plan, &cmd_env, &cmd_prove, &cmd_inspect, &cmd_show, &cmd_explain, &cmd_snapshot, &cmd_data, NULL,
+	&cmd_check, &cmd_plan, &cmd_env, &cmd_prove, &cmd_inspect, &cmd_show, &cmd_explain,
+	&cmd_snapshot, &cmd_data, NULL,
 };
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* env: what to set for a toolkit, in every shell and file format; written into a file, or judged. */
+/* env: what to set for a toolkit, in every shell and file format; written to a file, or judged. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +18,8 @@
 #define FORMATS \
 	"dockerfile|compose|systemd|environment.d|modulefile|lmod|conda|venv|direnv|vscode|" \
 	"jupyter|github|gitlab|ldconf|cmake"
+
+#define MODULE_COOKIE "#%Module1.0" /* what stays of a modulefile that held nothing else */
 
 struct job {
 	struct run *r;
@@ -130,7 +132,7 @@ static int make_plan(struct job *j)
 	struct sysroot *root;
 	int code;
 
-	q.ldconf = j->form && strcmp(j->form->name, "ldconf") == 0;
+	q.elsewhere = j->form->elsewhere;
 	q.cuda = o.cuda ? prefix_of(j->r->a, o.cuda) : NULL;
 	q.cudnn = o.cudnn ? prefix_of(j->r->a, o.cudnn) : NULL;
 	if (!asks_machine(&o) && !o.root)
@@ -217,9 +219,9 @@ static int edit(struct job *j, const char *path, const char *body, struct strbuf
 	const char *comment = j->form ? j->form->comment : "#", *text, *first;
 	struct err err = { 0 };
 	struct env_file f;
-	struct view new;
+	struct view new, left;
+	bool had, whole;
 	size_t n;
-	bool had;
 
 	if (env_file_read(j->r->a, path, &f, &err))
 		return cli_fail(&err);
@@ -241,17 +243,15 @@ static int edit(struct job *j, const char *path, const char *body, struct strbuf
 		return 0;
 	}
 	/* A file that held nothing else goes as a whole, unless a link leads to it. */
-	n = first || !body ? strlen(view_dup(j->r->a, view_trim(new))) : n;
-	if (env_file_write(j->r->a, &f,
-			   !body && !f.linked && (!n || view_is(view_trim(new), "#%Module1.0"))
-				   ? NULL
-				   : &new,
-			   strstr(path, "activate.d/") != NULL, &err))
+	left = view_trim(new);
+	whole = !body && !f.linked && (!left.n || view_is(left, MODULE_COOKIE));
+	if (env_file_write(j->r->a, &f, whole ? NULL : &new, strstr(path, "activate.d/") != NULL,
+			   &err))
 		return cli_fail(&err);
 	return 0;
 }
 
-/* .../activate.d/NAME has its counterpart in .../deactivate.d/NAME; NULL when it is no such hook. */
+/* .../activate.d/NAME has its counterpart in .../deactivate.d/NAME; NULL: it is no such hook. */
 static const char *counterpart(struct arena *a, const char *path)
 {
 	const char *at = strstr(path, "/activate.d/"), *next;
@@ -367,8 +367,9 @@ static int run(struct run *r)
 	int code;
 
 	if (o->args.n)
-		return usage(arena_printf(r->a, _("env takes no operand (%.80s); --shell, --format, "
-						  "--cuda name what is wanted"),
+		return usage(arena_printf(r->a,
+					  _("env takes no operand (%.80s); --shell, --format, "
+					    "--cuda name what is wanted"),
 					  o->args.v[0]));
 	if (o->check + (o->write != NULL) + (o->remove != NULL) > 1)
 		return usage(_("--check, --write and --remove exclude each other"));
@@ -386,33 +387,36 @@ static int run(struct run *r)
 		return code;
 	if (o->write)
 		return write_file(&j);
-	if (j.json)
-		return put_json(&j, NULL, false);
 	if (j.form->first)
 		j.text = arena_printf(r->a, "%s\n%s", j.form->first, j.text);
+	if (j.json)
+		return put_json(&j, NULL, false);
 	return cli_write(r, j.text, strlen(j.text));
 }
 
 #define AT(field) .offset = offsetof(struct options, field)
 /* clang-format off */
-static const struct opt opt_shell = { .name = "shell", .kind = OPT_STRING, .arg = "SHELL", AT(shell),
-	.choices = SHELLS, .help = N_("language of the snippet (default: the shell that asks)") };
-static const struct opt opt_env_format = { .name = "format", .kind = OPT_STRING, .arg = "FORMAT", AT(env_format),
-	.choices = FORMATS "|json|text|markdown",
+static const struct opt opt_shell = { .name = "shell", .kind = OPT_STRING, .arg = "SHELL",
+	AT(shell), .choices = SHELLS,
+	.help = N_("language of the snippet (default: the shell that asks)") };
+static const struct opt opt_env_format = { .name = "format", .kind = OPT_STRING, .arg = "FORMAT",
+	AT(env_format), .choices = FORMATS "|json|text|markdown",
 	.help = N_("a file format instead of a shell; json; text and markdown are for --check") };
-static const struct opt opt_cuda = { .name = "cuda", .kind = OPT_STRING, .arg = "VERSION|PREFIX", AT(cuda),
-	.help = N_("the toolkit: a version that is installed, or a folder") };
-static const struct opt opt_cudnn = { .name = "cudnn", .kind = OPT_STRING, .arg = "VERSION|PREFIX", AT(cudnn),
-	.help = N_("the cuDNN: a version that `cuvet fetch` installed, or a folder") };
+static const struct opt opt_cuda = { .name = "cuda", .kind = OPT_STRING, .arg = "VERSION|PREFIX",
+	AT(cuda), .help = N_("the toolkit: a version that is installed, or a folder") };
+static const struct opt opt_cudnn = { .name = "cudnn", .kind = OPT_STRING, .arg = "VERSION|PREFIX",
+	AT(cudnn), .help = N_("the cuDNN: a version that `cuvet fetch` installed, or a folder") };
 static const struct opt opt_dev = { .name = "dev", .kind = OPT_FLAG, AT(dev),
 	.help = N_("also what is needed to compile: headers, link-time paths, CUDNN_*") };
 static const struct opt opt_unset = { .name = "unset", .kind = OPT_FLAG, AT(unset),
-	.help = N_("take back what such a snippet set; with --cuda also what others set for that toolkit") };
+	.help = N_("take back what such a snippet set; with --cuda also what others set for "
+		   "that toolkit") };
 static const struct opt opt_env_check = { .name = "check", .kind = OPT_FLAG, AT(check),
 	.help = N_("judge the present environment instead") };
 static const struct opt opt_write = { .name = "write", .kind = OPT_STRING, .arg = "FILE", AT(write),
 	.help = N_("put the snippet into FILE as a marked block, in the place of an earlier one") };
-static const struct opt opt_remove = { .name = "remove", .kind = OPT_STRING, .arg = "FILE", AT(remove),
+static const struct opt opt_remove = { .name = "remove", .kind = OPT_STRING, .arg = "FILE",
+	AT(remove),
 	.help = N_("take the marked block out of FILE") };
 static const struct opt opt_dry_run = { .name = "dry-run", .kind = OPT_FLAG, AT(dry_run),
 	.help = N_("only show the difference that --write or --remove would make") };
@@ -426,9 +430,12 @@ const struct cmd cmd_env = {
 	.name = "env",
 	.summary = N_("PATH and LD_LIBRARY_PATH for a toolkit, in every shell and file format"),
 	.details = N_(
-		"Prints lines that set the variables of a CUDA toolkit and of an installed cuDNN, and comments that "
-		"say which toolkit was chosen and why. The lines can be read twice, leave no empty element, put one "
-		"toolkit in the place of another, and can be taken back with --unset. LD_LIBRARY_PATH is set only "
+		"Prints lines that set the variables of a CUDA toolkit and of an installed "
+		"cuDNN, and comments that "
+		"say which toolkit was chosen and why. The lines can be read twice, leave no "
+		"empty element, put one "
+		"toolkit in the place of another, and can be taken back with --unset. "
+		"LD_LIBRARY_PATH is set only "
 		"where the loader needs it.\n"
 		"\n"
 		"  eval \"$(cuvet env)\"\n"
@@ -439,10 +446,12 @@ const struct cmd cmd_env = {
 		"  cuvet env --write $CONDA_PREFIX/etc/conda/activate.d/cuda.sh\n"
 		"  cuvet env --check\n"
 		"\n"
-		"Without --cuda the toolkit is the one that CUDA_HOME names, else the one for the CUDA of PyTorch, "
+		"Without --cuda the toolkit is the one that CUDA_HOME names, else the one for "
+		"the CUDA of PyTorch, "
 		"else the newest that the driver runs.\n"
 		"\n"
-		"PowerShell: `cuvet env --shell powershell | Out-String | Invoke-Expression`. elvish: "
+		"PowerShell: `cuvet env --shell powershell | Out-String | Invoke-Expression`. "
+		"elvish: "
 		"`eval (cuvet env --shell elvish | slurp)`. nu and cmd: write it into a file, then "
 		"`source FILE` or `call FILE`. xonsh: `execx($(cuvet env --shell xonsh))`.\n"),
 	.opts = opts,

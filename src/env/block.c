@@ -99,7 +99,8 @@ int env_block_edit(struct arena *a, struct view text, const char *comment, const
 	int r;
 
 	if (text.n && memchr(text.p, '\0', text.n))
-		return err_set(err, ERR_PARSE, "%s", _("it holds a NUL byte, so that it is no text"));
+		return err_set(err, ERR_PARSE, "%s",
+			       _("it holds a NUL byte, so that it is no text"));
 	r = find(text, &b, err);
 	if (r)
 		return r;

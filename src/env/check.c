@@ -199,7 +199,9 @@ static void add_prefix(struct judge *j, const struct env_check *c, struct prefix
 			break;
 		real = path_dir(j->a, real);
 	}
-	if (i == 4 || strcmp(real, "/") == 0 || strcmp(real, "/usr") == 0)
+	/* Links to nvcc in /usr/local/bin make no toolkit of /usr/local. */
+	if (i == 4 || strcmp(real, "/") == 0 || strcmp(real, "/usr") == 0 ||
+	    strcmp(real, "/usr/local") == 0)
 		return;
 	for (i = 0; i < p->n; i++)
 		if (strcmp(p->v[i], real) == 0)
@@ -244,7 +246,8 @@ static void nvcc(struct judge *j, const struct env_check *c)
 
 	if (!home || !fact_known(home) || home->value[0] != '/' ||
 	    judge_has(j, FINDING_CUDA_HOME_WRONG) ||
-	    sysroot_realpath(c->root, j->a, path_join(j->a, home->value, "bin/nvcc"), &wanted) != 0 ||
+	    sysroot_realpath(c->root, j->a, path_join(j->a, home->value, "bin/nvcc"), &wanted) !=
+		    0 ||
 	    !take(&l, j, c, "PATH"))
 		return;
 	for (i = 0; i < l.n && !found; i++)
@@ -256,8 +259,8 @@ static void nvcc(struct judge *j, const struct env_check *c)
 	if (!found || strcmp(found, wanted) == 0)
 		return;
 	f = finding_add(j, FINDING_CUDA_HOME_WRONG, "CUDA_HOME");
-	finding_message(j, f, _("CUDA_HOME leads to %s, and the nvcc that PATH finds is %s."), wanted,
-			found);
+	finding_message(j, f, _("CUDA_HOME leads to %s, and the nvcc that PATH finds is %s."),
+			wanted, found);
 	finding_fact(j, f, "CUDA_HOME", home, NULL);
 	finding_evidence(j, f, "PATH", found, wanted, l.var.source);
 	mend(&l, f);
@@ -275,7 +278,8 @@ static bool is_library(const char *name)
 	return strncmp(name, "lib", 3) == 0 && strstr(name, ".so.") != NULL;
 }
 
-static const char *hidden(const struct copies *own, size_t n, const struct dirlist *in, const char **ret_dir)
+static const char *hidden(const struct copies *own, size_t n, const struct dirlist *in,
+			  const char **ret_dir)
 {
 	size_t i, k, m;
 
@@ -298,7 +302,8 @@ static size_t own_copies(struct judge *j, const struct env_check *c, const struc
 
 	for (i = 0; i < p->site_dirs.n; i++) {
 		top = path_join(j->a, p->site_dirs.values[i], "torch/lib");
-		if (n < WHEELS_MAX && sysroot_list(c->root, j->a, top, NAMES_MAX, &out[n].names) == 0)
+		if (n < WHEELS_MAX &&
+		    sysroot_list(c->root, j->a, top, NAMES_MAX, &out[n].names) == 0)
 			out[n++].dir = top;
 		top = path_join(j->a, p->site_dirs.values[i], "nvidia");
 		if (sysroot_list(c->root, j->a, top, WHEELS_MAX, &subs) != 0)
@@ -407,7 +412,8 @@ static void hidden_gpus(struct judge *j)
 	f = finding_add(j, FINDING_VISIBLE_DEVICES_WRONG, "CUDA_VISIBLE_DEVICES");
 	f->severity = none ? SEVERITY_WARNING : SEVERITY_INFO;
 	if (none)
-		finding_message(j, f, _("CUDA_VISIBLE_DEVICES=\"%s\" hides every GPU."), env->value);
+		finding_message(j, f, _("CUDA_VISIBLE_DEVICES=\"%s\" hides every GPU."),
+				env->value);
 	else
 		finding_message(j, f,
 				_("CUDA_VISIBLE_DEVICES=\"%s\" shows %zu of the %zu GPUs here."),

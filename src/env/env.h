@@ -20,8 +20,8 @@ struct arena;
 /* How a variable is changed; the letter is what the snippets pass around. */
 enum env_kind {
 	ENV_SCALAR = 's', /* one value */
-	ENV_LIST = 'l',	  /* directories in front of what is there; empty elements go */
-	ENV_MANLIST = 'm', /* the same; an empty element stands for the system's own list and stays */
+	ENV_LIST = 'l',	   /* directories in front of what is there; empty elements go */
+	ENV_MANLIST = 'm', /* the same; an empty element is the system's own list and stays */
 };
 
 struct env_item {
@@ -59,7 +59,7 @@ struct env_request {
 	const char *cuda;  /* version or prefix; NULL: choose */
 	const char *cudnn; /* version or prefix; NULL: the installed one, or none */
 	bool dev, unset;
-	bool ldconf; /* library directories are wanted in any case */
+	bool elsewhere; /* read where the loader's cache of this machine says nothing */
 };
 
 /*
@@ -99,7 +99,7 @@ bool env_loader_finds(const struct sysroot *root, struct arena *a, const char *d
 struct env_form {
 	const char *name;
 	bool shell;
-	bool lists_whole;    /* the form itself cannot extend what is there */
+	bool elsewhere;	     /* is read in an image or a job: see env_request */
 	const char *comment; /* begins a comment line; NULL: the format has none */
 	const char *first;   /* line that has to be the first of a file; NULL */
 	const char *refused; /* characters that a value cannot hold here */

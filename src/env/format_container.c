@@ -43,12 +43,13 @@ void env_put_dockerfile(struct strbuf *out, const struct env_set *s)
 	size_t i;
 
 	env_comments(out, s, "# ", "");
-	env_comment(out, "# ",
-		    s->dev ? _("for a devel image: headers and link-time paths too; a runtime image "
-			       "needs neither these nor nvcc")
-			   : _("for a runtime image; a devel image, in which something is compiled, "
-			       "wants --dev"),
-		    "");
+	env_comment(
+		out, "# ",
+		s->dev ? _("for a devel image: headers and link-time paths too; a runtime image "
+			   "needs neither these nor nvcc")
+		       : _("for a runtime image; a devel image, in which something is compiled, "
+			   "wants --dev"),
+		"");
 	for (i = 0; i < s->n_items; i++)
 		docker_item(out, s, &s->items[i]);
 	strbuf_add(out,
@@ -64,16 +65,17 @@ void env_put_dockerfile(struct strbuf *out, const struct env_set *s)
 		strbuf_printf(out, "RUN cuvet check%s\n", check.s);
 		return;
 	}
-	env_comment(out, "# ",
-		    _("there is no GPU while an image is built: name where it will run, and let the "
-		      "build fail when it cannot"),
-		    "");
+	env_comment(
+		out, "# ",
+		_("there is no GPU while an image is built: name where it will run, and let the "
+		  "build fail when it cannot"),
+		"");
 	strbuf_add(out, "# RUN cuvet check --assume gpu=A100 --assume driver=580.65.06\n");
 }
 
 /* -------- Compose */
 
-/* Compose takes "$$" for a dollar sign; it fills "$" from its own environment, not from the image. */
+/* Compose takes "$$" for a dollar sign, and fills "$" from its own environment, not the image's. */
 static void yaml_dollar(struct strbuf *out, const char *s)
 {
 	struct strbuf b;
@@ -92,10 +94,11 @@ void env_put_compose(struct strbuf *out, const struct env_set *s)
 	size_t i;
 
 	env_comments(out, s, "# ", "");
-	env_comment(out, "# ",
-		    _("below services: NAME:. Compose cannot extend the image's values, so lists are "
-		      "whole here"),
-		    "");
+	env_comment(
+		out, "# ",
+		_("below services: NAME:. Compose cannot extend the image's values, so lists are "
+		  "whole here"),
+		"");
 	strbuf_add(out, "environment:\n");
 	for (i = 0; i < s->n_items; i++) {
 		strbuf_printf(out, "  %s: ", s->items[i].name);

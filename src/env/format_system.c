@@ -93,7 +93,8 @@ void env_put_modulefile(struct strbuf *out, const struct env_set *s)
 
 	env_comments(out, s, "# ", "");
 	strbuf_add(out, "module-whatis ");
-	tcl_word(out, arena_printf(out->a, "CUDA %s", s->version ? s->version : ""));
+	tcl_word(out, arena_printf(out->a, "CUDA%s%s", s->version ? " " : "",
+				   s->version ? s->version : ""));
 	strbuf_addc(out, '\n');
 	for (i = 0; i < s->n_items; i++)
 		for (k = s->items[i].n; k-- > 0;) {
@@ -113,7 +114,8 @@ void env_put_lmod(struct strbuf *out, const struct env_set *s)
 
 	env_comments(out, s, "-- ", "");
 	strbuf_add(out, "whatis(");
-	lua_word(out, arena_printf(out->a, "CUDA %s", s->version ? s->version : ""));
+	lua_word(out, arena_printf(out->a, "CUDA%s%s", s->version ? " " : "",
+				   s->version ? s->version : ""));
 	strbuf_add(out, ")\nfamily(\"cuda\")\n");
 	for (i = 0; i < s->n_items; i++)
 		for (k = s->items[i].n; k-- > 0;) {

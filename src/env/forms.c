@@ -23,25 +23,30 @@ static const struct env_form shells[] = {
 static const struct {
 	const char *name, *is;
 } aliases[] = {
-	{ "sh", "dash" }, { "ash", "dash" }, { "busybox", "dash" }, { "csh", "tcsh" }, { "mksh", "ksh" },
+	{ "sh", "dash" }, { "ash", "dash" }, { "busybox", "dash" }, { "csh", "tcsh" },
+	{ "mksh", "ksh" },
 	{ "ksh93", "ksh" }, { "pwsh", "powershell" }, { "rbash", "bash" }, { "nushell", "nu" },
 };
 
 static const struct env_form formats[] = {
-	{ .name = "dockerfile", .comment = "#", .refused = "\n\r", .put = env_put_dockerfile },
-	{ .name = "compose", .comment = "#", .put = env_put_compose },
+	{ .name = "dockerfile", .elsewhere = true, .comment = "#", .refused = "\n\r",
+	  .put = env_put_dockerfile },
+	{ .name = "compose", .elsewhere = true, .comment = "#", .put = env_put_compose },
 	{ .name = "systemd", .comment = "#", .refused = "\n\r", .put = env_put_systemd },
-	{ .name = "environment.d", .comment = "#", .refused = "\n\r", .put = env_put_environment_d },
+	{ .name = "environment.d", .comment = "#", .refused = "\n\r",
+	  .put = env_put_environment_d },
 	{ .name = "modulefile", .comment = "#", .first = "#%Module1.0", .put = env_put_modulefile },
 	{ .name = "lmod", .comment = "--", .put = env_put_lmod },
 	{ .name = "conda", .comment = "#", .put = env_put_sh },
 	{ .name = "venv", .comment = "#", .put = env_put_venv },
 	{ .name = "direnv", .comment = "#", .put = env_put_direnv },
-	{ .name = "vscode", .refused = "", .put = env_put_vscode },
+	{ .name = "vscode", .put = env_put_vscode },
 	{ .name = "jupyter", .put = env_put_jupyter },
-	{ .name = "github", .comment = "#", .refused = "\n\r", .put = env_put_github },
-	{ .name = "gitlab", .comment = "#", .put = env_put_gitlab },
-	{ .name = "ldconf", .comment = "#", .refused = "\n\r#=", .put = env_put_ldconf },
+	{ .name = "github", .elsewhere = true, .comment = "#", .refused = "\n\r",
+	  .put = env_put_github },
+	{ .name = "gitlab", .elsewhere = true, .comment = "#", .put = env_put_gitlab },
+	{ .name = "ldconf", .elsewhere = true, .comment = "#", .refused = "\n\r#=",
+	  .put = env_put_ldconf },
 	{ .name = "cmake", .comment = "#", .refused = ";", .put = env_put_cmake },
 };
 
@@ -49,16 +54,22 @@ static const struct env_form formats[] = {
 static const struct {
 	const char *end, *form;
 } files[] = {
-	{ "/activate.d/*.fish", "fish" }, { "/activate.d/*.csh", "tcsh" }, { "/activate.d/*.xsh", "xonsh" },
-	{ "/activate.d/*.ps1", "powershell" }, { "/activate.d/*.bat", "cmd" }, { "/activate.d/*", "conda" },
-	{ "/bin/activate", "venv" }, { "/bin/activate.fish", "fish" }, { "/bin/activate.csh", "tcsh" },
+	{ "/activate.d/*.fish", "fish" }, { "/activate.d/*.csh", "tcsh" },
+	{ "/activate.d/*.xsh", "xonsh" },
+	{ "/activate.d/*.ps1", "powershell" }, { "/activate.d/*.bat", "cmd" },
+	{ "/activate.d/*", "conda" },
+	{ "/bin/activate", "venv" }, { "/bin/activate.fish", "fish" },
+	{ "/bin/activate.csh", "tcsh" },
 	{ "/.bashrc", "bash" }, { "/.bash_profile", "bash" }, { "/.bash_login", "bash" },
-	{ "/.profile", "dash" }, { "/.zshrc", "zsh" }, { "/.zshenv", "zsh" }, { "/.zprofile", "zsh" },
+	{ "/.profile", "dash" }, { "/.zshrc", "zsh" }, { "/.zshenv", "zsh" },
+	{ "/.zprofile", "zsh" },
 	{ "/.kshrc", "ksh" }, { "/.mkshrc", "ksh" }, { "/.cshrc", "tcsh" }, { "/.tcshrc", "tcsh" },
 	{ "/.login", "tcsh" }, { "/.xonshrc", "xonsh" }, { "/.envrc", "direnv" },
 	{ "/ld.so.conf.d/*.conf", "ldconf" }, { "/environment.d/*.conf", "environment.d" },
-	{ ".service.d/*.conf", "systemd" }, { "/Dockerfile", "dockerfile" }, { "/Containerfile", "dockerfile" },
-	{ "*.dockerfile", "dockerfile" }, { "*.bash", "bash" }, { "*.zsh", "zsh" }, { "*.fish", "fish" },
+	{ ".service.d/*.conf", "systemd" }, { "/Dockerfile", "dockerfile" },
+	{ "/Containerfile", "dockerfile" },
+	{ "*.dockerfile", "dockerfile" }, { "*.bash", "bash" }, { "*.zsh", "zsh" },
+	{ "*.fish", "fish" },
 	{ "*.csh", "tcsh" }, { "*.elv", "elvish" }, { "*.nu", "nu" }, { "*.ps1", "powershell" },
 	{ "*.bat", "cmd" }, { "*.cmd", "cmd" }, { "*.xsh", "xonsh" }, { "*.lua", "lmod" },
 	{ "*.cmake", "cmake" }, { "*.ksh", "ksh" }, { "*.sh", "dash" },
@@ -126,36 +137,44 @@ static int can_hold(const struct env_form *f, const char *value, struct err *err
 	size_t n = f->refused ? strcspn(value, f->refused) : strlen(value);
 	bool var = strcmp(f->name, "vscode") == 0 && strstr(value, "${");
 
-	if (!value[n] && !var && !(strcmp(f->name, "ldconf") == 0 && strpbrk(value, " \t")))
+	if (!value[n] && !var)
 		return 0;
 	if (value[n] == '\n' || value[n] == '\r')
 		return err_set(err, ERR_USAGE, _("%.300s: %s cannot hold a line break"), value,
 			       f->name);
 	return err_set(err, ERR_USAGE, _("%.300s: %s cannot hold a path with %s in it"), value,
 		       f->name,
-		       var	  ? "${"
-		       : value[n] ? (char[2]){ value[n], '\0' }
-				  : _("a blank"));
+		       var ? "${" : (char[2]){ value[n], '\0' });
+}
+
+static int can_hold_all(const struct env_form *f, const struct env_set *s, struct err *err)
+{
+	bool libs = f->put == env_put_ldconf;
+	size_t i, k;
+	int r = 0;
+
+	for (i = 0; !r && libs && i < s->n_lib_dirs; i++)
+		r = can_hold(f, s->lib_dirs[i], err);
+	for (i = 0; !libs && i < s->n_items; i++)
+		for (k = 0; !r && k < s->items[i].n; k++)
+			r = can_hold(f, s->items[i].values[k], err);
+	return r;
 }
 
 int env_render(struct arena *a, const struct env_form *f, const struct env_set *s,
 	       const char **ret, struct err *err)
 {
 	struct strbuf out;
-	size_t i, k;
-	int r;
+	int r = can_hold_all(f, s, err);
 
-	for (i = 0; i < s->n_items; i++)
-		for (k = 0; k < s->items[i].n; k++) {
-			r = can_hold(f, s->items[i].values[k], err);
-			if (r)
-				return r;
-		}
+	if (r)
+		return r;
 	if (s->unset && !f->shell && f->put != env_put_sh && f->put != env_put_venv)
-		return err_set(err, ERR_USAGE,
-			       _("--unset goes with shells, conda and venv; what a %s file sets goes "
-				 "with the file"),
-			       f->name);
+		return err_set(
+			err, ERR_USAGE,
+			_("--unset goes with shells, conda and venv; what a %s file sets goes "
+			  "with the file"),
+			f->name);
 	if (s->windows && f->put != env_put_cmd && f->put != env_put_powershell &&
 	    f->put != env_put_vscode)
 		return err_set(err, ERR_USAGE, _("%s is not for paths of Windows"), f->name);

@@ -3,9 +3,9 @@
  * Shell languages: each has three functions (undo, set, drop) of its own text, and from one plan
  * come the calls of them.
  *
- * What the functions keep: CUVET_ADD_<NAME> is what was put in front (or the value), CUVET_OLD_<NAME>
- * the value before, unset when the variable was. They are exported, so that a shell started from
- * this one replaces instead of stacking, whatever language it speaks.
+ * What the functions keep: CUVET_ADD_<NAME> is what was put in front (or the value), and
+ * CUVET_OLD_<NAME> the value before, unset when the variable was. They are exported, so that a
+ * shell started from this one replaces instead of stacking, whatever language it speaks.
  */
 #ifndef ENV_LANG_H
 #define ENV_LANG_H
@@ -16,7 +16,8 @@ struct env_lang {
 	const char *const *head; /* lines of the functions; NULL-terminated */
 	const char *const *tail; /* lines that take them away */
 	const char *prefix;	 /* "_cuvet_": stands before undo, set and drop */
-	const char *open, *sep, *close; /* of a call: "_cuvet_set" open NAME sep KIND sep VALUE close */
+	const char *open, *sep,
+		*close;		 /* of a call: "_cuvet_set" open NAME sep KIND sep VALUE close */
 	bool quote_all;		 /* name and kind are quoted too */
 	void (*quote)(struct strbuf *out, const char *text);
 };

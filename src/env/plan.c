@@ -9,7 +9,7 @@
 #include "env/env.h"
 #include "rule/look.h"
 
-/* CUDNN_ROOT is CMake's, CUDNN_PATH that of NVIDIA's own packages, CUDNN_HOME that of older ones. */
+/* CUDNN_ROOT is CMake's, CUDNN_PATH NVIDIA's own packages', CUDNN_HOME older ones'. */
 const struct env_name env_names[] = {
 	{ .name = "PATH", .kind = ENV_LIST },
 	{ .name = "LD_LIBRARY_PATH", .kind = ENV_LIST },
@@ -64,9 +64,9 @@ static void add_lib(struct arena *a, const struct sysroot *root, struct env_set 
 		put(a, set, "LD_LIBRARY_PATH", dir);
 	else
 		note(a, set,
-		     arena_printf(a,
-				  _("LD_LIBRARY_PATH is left alone: the loader's cache leads to %s"),
-				  dir));
+		     arena_printf(
+			     a, _("LD_LIBRARY_PATH is left alone: the loader's cache leads to %s"),
+			     dir));
 }
 
 /* A wheel of PyTorch loads what came with it; a toolkit in front would only get into its way. */
@@ -99,12 +99,12 @@ static void add_toolkit(struct arena *a, const struct sysroot *root, const struc
 	set->version = t->version;
 	set->why = t->why;
 	put(a, set, "PATH", path_join(a, t->prefix, "bin"));
-	if (!q->unset && !t->asked && !q->ldconf && wheels_bring_theirs(s))
+	if (!q->unset && !t->asked && !q->elsewhere && wheels_bring_theirs(s))
 		note(a, set,
 		     _("LD_LIBRARY_PATH is left alone: the wheels of PyTorch bring their own "
 		       "libraries, and a toolkit's would hide them"));
 	else
-		add_lib(a, root, set, t->lib, q->unset);
+		add_lib(a, root, set, t->lib, q->unset || q->elsewhere);
 	if (q->dev || q->unset) {
 		put(a, set, "CPATH", path_join(a, t->prefix, "include"));
 		put(a, set, "LIBRARY_PATH", t->lib);
@@ -119,7 +119,7 @@ static void add_cudnn(struct arena *a, const struct sysroot *root, const struct 
 {
 	const char *lib = env_cudnn_lib(root, a, set->cudnn);
 
-	add_lib(a, root, set, lib, q->unset);
+	add_lib(a, root, set, lib, q->unset || q->elsewhere);
 	if (!q->dev && !q->unset)
 		return;
 	put(a, set, "CPATH", path_join(a, set->cudnn, "include"));
@@ -163,7 +163,7 @@ static int lists_can_hold(const struct env_set *set, struct err *err)
 	return 0;
 }
 
-/* Drives nothing here any more, or nothing yet: said, since the toolkit was asked for all the same. */
+/* A toolkit that the driver does not run is said to be one, and set all the same. */
 static void note_driver(struct arena *a, struct compat *c, const struct snapshot *s,
 			struct env_set *set)
 {

@@ -121,8 +121,8 @@ static void join(struct strbuf *to, const struct strbuf *lines)
 }
 
 /*
- * csh joins the lines of `eval "`cuvet env`"` with blanks: every statement ends in ';', comments are
- * words of the command ':', and the whole work is a script for sh that csh only carries in a
+ * csh joins the lines of `eval "`cuvet env`"` with blanks: every statement ends in ';', comments
+ * are words of the command ':', and the whole work is a script for sh that csh only carries in a
  * variable, since no '$', '"' or '!' may stand in the command that csh substitutes.
  */
 void env_put_csh(struct strbuf *out, const struct env_set *s)
@@ -154,6 +154,7 @@ void env_put_csh(struct strbuf *out, const struct env_set *s)
 	env_comments(out, s, ": '# ", "';");
 	strbuf_add(out, "setenv CUVET_SH ");
 	env_quote_csh(out, line.s);
-	strbuf_add(out, ";\neval \"`/bin/sh -c 'PATH=/usr/bin:/bin printenv CUVET_SH' | /bin/sh`\";\n"
-			"unsetenv CUVET_SH;\n");
+	strbuf_add(out,
+		   ";\neval \"`/bin/sh -c 'PATH=/usr/bin:/bin printenv CUVET_SH' | /bin/sh`\";\n"
+		   "unsetenv CUVET_SH;\n");
 }

@@ -142,10 +142,11 @@ static int none(struct arena *a, const struct sysroot *root, const struct snapsh
 				 "them, or name its prefix with --cuda"),
 			       asked, all);
 	if (asked)
-		return err_set(err, ERR_NOENT,
-			       _("no toolkit of CUDA %.40s is here; install one (wheels need none, "
-				 "only what is compiled here does), or name its prefix with --cuda"),
-			       asked);
+		return err_set(
+			err, ERR_NOENT,
+			_("no toolkit of CUDA %.40s is here; install one (wheels need none, "
+			  "only what is compiled here does), or name its prefix with --cuda"),
+			asked);
 	return err_set(err, ERR_NOENT, "%s",
 		       _("no CUDA toolkit is here; install one (wheels need none, only what is "
 			 "compiled here does), or name its prefix with --cuda"));
