@@ -9,12 +9,19 @@
 
 static void put_paths(struct jsonw *w, const char *key, const char *list)
 {
-	struct view rest = view_of(list);
+	size_t n;
 
 	jsonw_key(w, key);
 	jsonw_array(w);
-	while (rest.n)
-		jsonw_view(w, view_cut(rest, ':', &rest));
+	/* An empty element counts, the last one too: it is the working directory. */
+	for (; list && *list; list += n + 1) {
+		n = strcspn(list, ":");
+		jsonw_view(w, (struct view){ .p = list, .n = n });
+		if (!list[n])
+			break;
+		if (!list[n + 1])
+			jsonw_str(w, "");
+	}
 	jsonw_end_array(w);
 }
 

@@ -51,17 +51,19 @@ static const char *joined(struct printer *p, const char *const *list, size_t n)
 
 static const char *spaced(struct printer *p, const char *list)
 {
-	struct view rest = view_of(list), one;
 	struct strbuf b;
+	size_t n;
 
 	strbuf_init(&b, p->a);
-	while (rest.n) {
-		one = view_cut(rest, ':', &rest);
+	while (list && *list) {
+		n = strcspn(list, ":");
 		strbuf_sep(&b, " ");
-		if (one.n)
-			strbuf_addv(&b, one);
-		else
+		strbuf_add(&b, n ? arena_strndup(p->a, list, n) : _("(working directory)"));
+		list += n;
+		if (*list && !*++list) {
+			strbuf_addc(&b, ' ');
 			strbuf_add(&b, _("(working directory)"));
+		}
 	}
 	return b.s;
 }

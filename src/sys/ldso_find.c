@@ -3,8 +3,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/strbuf.h"
@@ -21,8 +19,6 @@ struct hunt {
 	const struct load_object *asker;
 	struct load_found *f;
 	bool done; /* a file was taken, or one ended the load: the rest is shadowed */
-	dev_t dev;
-	ino_t ino;
 };
 
 /* -------- search paths */
@@ -154,15 +150,16 @@ static void know(struct load_session *s, struct ldso_place *p)
 /* -------- one file */
 
 /* The checks of open_verify in glibc: NULL when it may be mapped; "" to pass it over; else why not. */
-static const char *verify(const struct load_session *s, int fd)
+static const char *verify(const struct load_session *s, const struct ldso_file *f)
 {
 	const struct load_object *main_object = s->n ? s->objects[0] : NULL;
-	unsigned char h[sizeof(Elf64_Ehdr)];
+	const unsigned char *h = f->header;
 	bool wide = !main_object || main_object->elf.wide;
-	size_t need = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
 	unsigned type;
 
-	if (!elf_pread(fd, h, need, 0))
+	if (f->error)
+		return _("not a regular file");
+	if (f->n < (wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)))
 		return _("file too short");
 	if (memcmp(h, ELFMAG, SELFMAG) != 0)
 		return _("invalid ELF header");
@@ -186,15 +183,14 @@ static const char *verify(const struct load_session *s, int fd)
 	return NULL;
 }
 
-static void shadow(struct hunt *h, const char *path, enum load_via via, int fd)
+static void shadow(struct hunt *h, const char *path, enum load_via via, const struct ldso_file *file)
 {
+	const struct ldso_file *taken = h->f->file;
 	struct load_found *f = h->f;
 	struct load_shadow *x;
-	struct stat st;
 	size_t i;
 
-	if (f->n_shadowed == SHADOWS_MAX || fstat(fd, &st) < 0 ||
-	    (st.st_dev == h->dev && st.st_ino == h->ino))
+	if (f->n_shadowed == SHADOWS_MAX || (taken && file->dev == taken->dev && file->ino == taken->ino))
 		return;
 	for (i = 0; i < f->n_shadowed; i++)
 		if (strcmp(f->shadowed[i].path, path) == 0)
@@ -207,35 +203,23 @@ static void shadow(struct hunt *h, const char *path, enum load_via via, int fd)
 static enum outcome try(struct hunt *h, const char *path, enum load_via via,
 			const struct load_object *holder)
 {
-	int fd = sysroot_open_file(h->s->w->r, path);
+	int error = 0;
+	const struct ldso_file *file = ldso_file(h->s->w, path, &error);
 	const char *why;
-	struct stat st;
 
-	if (fd == -ENOENT || fd == -EACCES || fd == -EXDEV)
+	if (!file)
+		return error == ENOENT || error == EACCES || error == EXDEV ? PASSED : STOPS_LIST;
+	why = verify(h->s, file);
+	if (why && !*why)
 		return PASSED;
-	if (fd < 0 && fd != -EINVAL)
-		return STOPS_LIST;
-	why = fd < 0 ? _("not a regular file") : verify(h->s, fd);
-	if (why && !*why) {
-		close(fd);
-		return PASSED;
-	}
 	if (h->done) {
 		if (!why)
-			shadow(h, path, via, fd);
-		if (fd >= 0)
-			close(fd);
+			shadow(h, path, via, file);
 		return PASSED;
 	}
 	h->done = true;
-	if (fd >= 0 && fstat(fd, &st) == 0) {
-		h->dev = st.st_dev;
-		h->ino = st.st_ino;
-	}
-	if (why && fd >= 0)
-		close(fd);
 	*h->f = (struct load_found){ .state = why ? LOAD_FATAL : LOAD_OK, .path = path, .why = why,
-				     .fd = why ? -1 : fd, .via = via, .holder = holder };
+				     .file = file, .via = via, .holder = holder };
 	return why ? FATAL : TAKEN;
 }
 
@@ -396,7 +380,7 @@ void load_find(struct load_session *s, const char *name, const struct load_objec
 {
 	struct hunt h = { .s = s, .name = name, .asker = asker, .f = ret };
 
-	*ret = (struct load_found){ .state = LOAD_MISSING, .fd = -1, .via = VIA_NONE };
+	*ret = (struct load_found){ .state = LOAD_MISSING, .via = VIA_NONE };
 	if (strchr(name, '/')) {
 		if (name[0] == '/' || s->env.cwd)
 			(void)try(&h, absolute(s, name), VIA_PATH, NULL);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "sys/ldso_private.h"
@@ -85,13 +84,13 @@ const struct load_object *load_session_loaded(const struct load_session *s, cons
 	return loaded(s, name);
 }
 
-static struct load_object *by_file(const struct load_session *s, const struct stat *st)
+static struct load_object *by_file(const struct load_session *s, const struct ldso_file *f)
 {
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		if (s->objects[i]->state == LOAD_OK && s->objects[i]->dev == st->st_dev &&
-		    s->objects[i]->ino == st->st_ino)
+		if (s->objects[i]->state == LOAD_OK && s->objects[i]->dev == f->dev &&
+		    s->objects[i]->ino == f->ino)
 			return s->objects[i];
 	return NULL;
 }
@@ -103,11 +102,13 @@ static void spoil(struct load_object *o, const char *why)
 }
 
 /* What the loader would find out when it maps the file. */
-static void map_object(struct load_session *s, struct load_object *o, int fd)
+static void map_object(struct load_object *o, const struct ldso_file *f)
 {
-	if (elf_read(s->a, fd, &o->elf) < 0)
+	if (!f->is_elf)
 		return spoil(o, _("invalid ELF header"));
-	o->elf.fd = -1;
+	o->elf = f->elf;
+	o->dev = f->dev;
+	o->ino = f->ino;
 	if (!o->elf.n_loads)
 		return spoil(o, _("object file has no loadable segments"));
 	if (!o->elf.dynamic && o->via != VIA_MAIN)
@@ -139,22 +140,16 @@ static struct load_object *take(struct load_session *s, const char *name,
 				     .loader = asker, .state = f->state, .why = f->why,
 				     .shadowed = f->shadowed, .n_shadowed = f->n_shadowed };
 	struct load_object *o;
-	struct stat st;
 
-	if (f->state == LOAD_OK && fstat(f->fd, &st) == 0) {
-		o = by_file(s, &st);
+	if (f->state == LOAD_OK) {
+		o = by_file(s, f->file);
 		if (o) {
 			add_name(s, o, name);
-			close(f->fd);
 			return o;
 		}
-		proto.dev = st.st_dev;
-		proto.ino = st.st_ino;
 		proto.origin = path_dir(s->a, f->path);
-		map_object(s, &proto, f->fd);
+		map_object(&proto, f->file);
 	}
-	if (f->fd >= 0)
-		close(f->fd);
 	o = add_object(s, &proto);
 	if (o->path)
 		add_name(s, o, o->path);
@@ -167,8 +162,8 @@ static struct load_object *request(struct load_session *s, const char *name,
 {
 	size_t before = s->n;
 	struct load_object *o;
-	struct load_found f;
 	const char *text = name;
+	struct load_found f;
 
 	*ret_new = false;
 	if (strchr(name, '$')) {
@@ -279,17 +274,14 @@ struct load_session *load_session_new(struct arena *a, struct ldso_root *w, cons
 int load_session_main(struct load_session *s, const char *path)
 {
 	struct load_object proto = { .name = path, .path = path, .via = VIA_MAIN };
-	_cleanup_fd_ int fd = sysroot_open_file(s->w->r, path);
+	const struct ldso_file *f;
 	const char *real;
-	struct stat st;
+	int error = 0;
 
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	proto.dev = st.st_dev;
-	proto.ino = st.st_ino;
-	map_object(s, &proto, fd);
+	f = ldso_file(s->w, path, &error);
+	if (!f)
+		return -error;
+	map_object(&proto, f);
 	if (proto.state != LOAD_OK)
 		return -ENOEXEC;
 	/* The kernel hands over a program, and its links are gone then; ldd hands over a library's path. */

@@ -29,7 +29,7 @@ struct load_found {
 	enum load_state state;
 	const char *path;
 	const char *why;
-	int fd; /* open when LOAD_OK: the caller closes it */
+	const struct ldso_file *file; /* NULL when missing */
 	enum load_via via;
 	const struct load_object *holder;
 	struct load_shadow *shadowed;

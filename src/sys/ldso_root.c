@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/strbuf.h"
@@ -50,6 +51,42 @@ struct ldso_place *ldso_place(struct ldso_root *w, const char *dir)
 	p->next = w->places;
 	w->places = p;
 	return p;
+}
+
+const struct ldso_file *ldso_file(struct ldso_root *w, const char *path, int *ret_error)
+{
+	struct ldso_file **slot, *f;
+	_cleanup_fd_ int fd = -1;
+	const char *p;
+	unsigned h = 5381;
+	struct stat st;
+
+	for (p = path; *p; p++)
+		h = h * 33 + (unsigned char)*p;
+	slot = &w->files[h % LDSO_BUCKETS];
+	for (f = *slot; f; f = f->next)
+		if (strcmp(f->path, path) == 0)
+			return f;
+	fd = sysroot_open_file(w->r, path);
+	if (fd < 0 && fd != -EINVAL) {
+		*ret_error = -fd;
+		return NULL;
+	}
+	f = arena_alloc(w->a, sizeof(*f));
+	f->path = path;
+	f->error = fd < 0 ? EINVAL : 0;
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		f->dev = st.st_dev;
+		f->ino = st.st_ino;
+		f->n = (uint64_t)st.st_size < sizeof(f->header) ? (size_t)st.st_size : sizeof(f->header);
+		if (!elf_pread(fd, f->header, f->n, 0))
+			f->n = 0;
+		f->is_elf = elf_read(w->a, fd, &f->elf) == 0;
+		f->elf.fd = -1;
+	}
+	f->next = *slot;
+	*slot = f;
+	return f;
 }
 
 /* "/lib64/" and the like; NULL when the text at p, which ends in NUL, is no directory of libraries. */

@@ -6,6 +6,9 @@
 #ifndef SYS_LDSO_ROOT_H
 #define SYS_LDSO_ROOT_H
 
+#include <sys/types.h>
+
+#include "sys/elf.h"
 #include "sys/ldcache.h"
 
 struct arena;
@@ -21,6 +24,20 @@ struct ldso_place {
 	bool caps[LDSO_CAPS];		/* which folders for special processors are there */
 	struct ldso_place *next;
 };
+
+/* A file that was met, read once for all sessions of a run. */
+struct ldso_file {
+	const char *path;
+	int error;	   /* of opening it; 0. EINVAL: no regular file */
+	size_t n;	   /* bytes of the header that could be read */
+	unsigned char header[64];
+	dev_t dev;
+	ino_t ino;
+	bool is_elf;
+	struct elf elf; /* when is_elf; its descriptor is closed */
+	struct ldso_file *next;
+};
+enum { LDSO_BUCKETS = 1024 };
 
 struct ldso_root {
 	struct arena *a;
@@ -43,6 +60,7 @@ struct ldso_root {
 	struct ldcache_cpu cpu;
 	int cache_error; /* errno of reading the cache, EINVAL for one that the loader refuses; 0 */
 	struct ldso_place *places;
+	struct ldso_file *files[LDSO_BUCKETS];
 };
 
 /*
@@ -51,6 +69,8 @@ struct ldso_root {
  */
 void ldso_root_init(struct ldso_root *w, const struct sysroot *r, struct arena *a,
 		    const char *const *hwcaps);
+/* The file at `path`, or NULL when there is none that could be opened (*ret_error: why). */
+const struct ldso_file *ldso_file(struct ldso_root *w, const char *path, int *ret_error);
 /* The place of that name ("" or with a slash at the end), found or added. */
 struct ldso_place *ldso_place(struct ldso_root *w, const char *dir);
 

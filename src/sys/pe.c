@@ -107,6 +107,7 @@ static void read_sections(struct pe *p, uint64_t off, unsigned n)
 		if (s->off > p->size || s->size > p->size - s->off) {
 			damaged(p, "a section lies past the end");
 			s->size = s->off > p->size ? 0 : (uint32_t)(p->size - s->off);
+			s->off = s->size ? s->off : 0;
 		}
 	}
 }
