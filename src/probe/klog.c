@@ -41,6 +41,8 @@ static const struct pattern {
 	{ .id = "key-rejected", .text = "Key was rejected by service" },
 	{ .id = "key-rejected", .text = "Required key not available" },
 	{ .id = "suspend", .text = "PM: suspend exit" },
+	{ .id = "suspend", .text = "PM: suspend entry" },
+	{ .id = "suspend", .text = "enter system sleep state" },
 	{ .id = "suspend", .text = "PM: hibernation: hibernation exit" },
 	{ .id = "suspend", .text = "PM: hibernation exit" },
 	{ .id = "suspend", .text = "PM: Finishing wakeup" },

@@ -265,6 +265,30 @@ static void kubernetes(struct probe_ctx *p)
 		fact_flag(&r->cri_nvidia, false, configs[2]);
 }
 
+/* containerd names the nvidia runtime's program as BinaryName. */
+static void containerd(struct probe_ctx *p)
+{
+	static const char path[] = "/etc/containerd/config.toml";
+	struct runtime *r = &p->s->runtime;
+	struct view text, line, value;
+
+	if (fact_known(&r->nvidia_runtime) ||
+	    sysroot_read(p->root, p->a, path, CONFIG_MAX, &text, NULL) < 0)
+		return;
+	while (view_line(&text, &line)) {
+		line = without_comment(line);
+		if (!view_starts(line, "BinaryName") || view_find(line, "nvidia") < 0)
+			continue;
+		view_cut(line, '=', &value);
+		value = unquote(value);
+		if (!view_starts(value, "/"))
+			continue;
+		fact_set(&r->nvidia_runtime, view_dup(p->a, value), path);
+		fact_flag(&r->nvidia_file, sysroot_exists(p->root, r->nvidia_runtime.value), path);
+		return;
+	}
+}
+
 static void control_groups(struct probe_ctx *p)
 {
 	struct fact *f = &p->s->runtime.cgroup;
@@ -361,6 +385,7 @@ static void run(struct probe_ctx *p)
 	package_version(p, &r->library_version, "libnvidia-container1");
 	library_version(p, &r->library_version);
 	docker(p);
+	containerd(p);
 	kubernetes(p);
 	control_groups(p);
 	cdi(p);

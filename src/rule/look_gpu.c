@@ -64,8 +64,10 @@ const struct gpu_row *look_gpu_row(struct judge *j, const struct gpu *g)
 
 bool look_gpu_works(const struct gpu *g)
 {
-	return (fact_known(&g->nvml_index) && !fact_known(&g->nvml_error)) ||
-	       fact_yes(&g->driver_info);
+	/* The module keeps a device in its list that it could not start; NVML does not count it. */
+	if (fact_known(&g->nvml_error) || g->nvml_index.state == FACT_ABSENT)
+		return false;
+	return fact_known(&g->nvml_index) || fact_yes(&g->driver_info);
 }
 
 /* -------- CUDA_VISIBLE_DEVICES */

@@ -63,7 +63,8 @@ static void run_container_toolkit_missing(struct judge *j)
 		    (fact_is(&d->default_runtime, "nvidia") && !fact_known(&d->nvidia_runtime));
 	struct finding *f;
 
-	if (!starts_containers(j) || !fact_known(&d->docker) || fact_is(&d->docker_via, "snap"))
+	if (!starts_containers(j) || (!fact_known(&d->docker) && !wanted) ||
+	    fact_is(&d->docker_via, "snap"))
 		return;
 	if (wanted ? !gone : fact_known(&d->toolkit) || j->s->n_cdi)
 		return;
@@ -77,15 +78,17 @@ static void run_container_toolkit_missing(struct judge *j)
 	} else if (fact_known(&d->nvidia_runtime)) {
 		finding_message(
 			j, f,
-			_("Docker's configuration names the runtime nvidia (%s), and that program is "
-			  "not there: the NVIDIA Container Toolkit is not installed."),
+			_("%s names the runtime nvidia (%s), and that program is not there: the "
+			  "NVIDIA Container Toolkit is not installed."),
+			d->nvidia_runtime.source ? d->nvidia_runtime.source : "Docker",
 			d->nvidia_runtime.value);
 	} else {
 		finding_message(j, f, "%s",
 				_("Docker's default runtime is nvidia, and no runtime of that name is "
 				  "configured."));
 	}
-	finding_fact(j, f, "runtime.docker", &d->docker, NULL);
+	if (fact_known(&d->docker))
+		finding_fact(j, f, "runtime.docker", &d->docker, NULL);
 	if (fact_known(&d->nvidia_runtime))
 		finding_fact(j, f, "runtime.nvidia_runtime", &d->nvidia_runtime,
 			     _("a program that exists"));
