@@ -11,7 +11,7 @@
 typedef void env_format_fn(struct strbuf *out, const struct env_set *s);
 
 env_format_fn env_put_dockerfile, env_put_compose, env_put_systemd, env_put_environment_d,
-	env_put_modulefile, env_put_lmod, env_put_direnv, env_put_vscode, env_put_jupyter,
+	env_put_modulefile, env_put_lmod, env_put_vscode, env_put_jupyter,
 	env_put_github, env_put_gitlab, env_put_ldconf, env_put_cmake;
 
 /* Value of a list in a form that cannot extend what is there: PATH gets the usual one behind it. */

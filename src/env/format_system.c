@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forms of systemd, environment modules, the loader, CMake, and editors. */
+/* Forms of systemd, environment modules, the loader, CMake and editors. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -125,6 +125,7 @@ void env_put_lmod(struct strbuf *out, const struct env_set *s)
 			lua_word(out, s->items[i].values[k]);
 			strbuf_add(out, ")\n");
 		}
+	/* The empty element is the system's own list. */
 	if (env_item_named(s, "MANPATH"))
 		strbuf_add(out, "append_path(\"MANPATH\", \"\")\n");
 }
@@ -141,7 +142,8 @@ void env_put_ldconf(struct strbuf *out, const struct env_set *s)
 		strbuf_printf(out, "%s\n", s->lib_dirs[i]);
 }
 
-static void cmake_set(struct strbuf *out, const char *name, const char *value, const char *type)
+/* STRING, since CMake turns the backslashes of a PATH. */
+static void cmake_set(struct strbuf *out, const char *name, const char *value)
 {
 	strbuf_printf(out, "set(%s \"", name);
 	for (; *value; value++) {
@@ -149,7 +151,7 @@ static void cmake_set(struct strbuf *out, const char *name, const char *value, c
 			strbuf_addc(out, '\\');
 		strbuf_addc(out, *value);
 	}
-	strbuf_printf(out, "\" CACHE %s \"\")\n", type);
+	strbuf_add(out, "\" CACHE STRING \"\")\n");
 }
 
 /* For `cmake -C FILE`: an initial cache. */
@@ -157,44 +159,13 @@ void env_put_cmake(struct strbuf *out, const struct env_set *s)
 {
 	env_comments(out, s, "# ", "");
 	if (s->toolkit) {
-		cmake_set(out, "CUDAToolkit_ROOT", s->toolkit, "PATH");
-		cmake_set(out, "CUDA_TOOLKIT_ROOT_DIR", s->toolkit, "PATH");
-		cmake_set(out, "CMAKE_CUDA_COMPILER", path_join(out->a, s->toolkit, "bin/nvcc"),
-			  "FILEPATH");
+		cmake_set(out, "CUDAToolkit_ROOT", s->toolkit);
+		cmake_set(out, "CUDA_TOOLKIT_ROOT_DIR", s->toolkit);
+		cmake_set(out, "CMAKE_CUDA_COMPILER", path_join(out->a, s->toolkit, "bin/nvcc"));
 	}
 	if (s->cudnn) {
-		cmake_set(out, "CUDNN_ROOT", s->cudnn, "PATH");
-		cmake_set(out, "CUDNN_ROOT_DIR", s->cudnn, "PATH");
-	}
-}
-
-/* -------- direnv, which takes back by itself what an .envrc did */
-
-void env_put_direnv(struct strbuf *out, const struct env_set *s)
-{
-	size_t i, k;
-
-	env_comments(out, s, "# ", "");
-	for (i = 0; i < s->n_items; i++) {
-		const struct env_item *it = &s->items[i];
-
-		if (it->kind == ENV_SCALAR) {
-			strbuf_printf(out, "export %s=", it->name);
-			env_quote_sh(out, it->values[0]);
-			strbuf_addc(out, '\n');
-			continue;
-		}
-		if (it->kind == ENV_MANLIST) {
-			strbuf_printf(out, "export %s=", it->name);
-			env_quote_sh(out, env_joined(out->a, s, it));
-			strbuf_printf(out, ":\"${%s-}\"\n", it->name);
-			continue;
-		}
-		for (k = it->n; k-- > 0;) {
-			strbuf_printf(out, "path_add %s ", it->name);
-			env_quote_sh(out, it->values[k]);
-			strbuf_addc(out, '\n');
-		}
+		cmake_set(out, "CUDNN_ROOT", s->cudnn);
+		cmake_set(out, "CUDNN_ROOT_DIR", s->cudnn);
 	}
 }
 

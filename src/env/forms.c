@@ -39,7 +39,8 @@ static const struct env_form formats[] = {
 	{ .name = "lmod", .comment = "--", .put = env_put_lmod },
 	{ .name = "conda", .comment = "#", .put = env_put_sh },
 	{ .name = "venv", .comment = "#", .put = env_put_venv },
-	{ .name = "direnv", .comment = "#", .put = env_put_direnv },
+	/* bash reads an .envrc, and direnv takes back by itself what it did. */
+	{ .name = "direnv", .comment = "#", .put = env_put_sh },
 	{ .name = "vscode", .put = env_put_vscode },
 	{ .name = "jupyter", .put = env_put_jupyter },
 	{ .name = "github", .elsewhere = true, .comment = "#", .refused = "\n\r",

@@ -98,24 +98,53 @@ static void call(struct strbuf *out, const struct env_lang *l, const char *what,
 	strbuf_addc(out, '\n');
 }
 
+static void put_head(struct strbuf *out, const struct env_lang *l, const char *what)
+{
+	bool wanted = true;
+	size_t i;
+
+	for (i = 0; l->head[i]; i++) {
+		if (l->head[i][0] == '@')
+			wanted = what && strcmp(l->head[i] + 1, what) == 0;
+		else if (wanted)
+			strbuf_printf(out, "%s\n", l->head[i]);
+	}
+}
+
+static void put_tail(struct strbuf *out, const struct env_lang *l, const char *what)
+{
+	const char *at;
+	size_t i;
+
+	for (i = 0; l->tail[i]; i++) {
+		at = strchr(l->tail[i], '@');
+		if (!at) {
+			strbuf_printf(out, "%s\n", l->tail[i]);
+			continue;
+		}
+		strbuf_addn(out, l->tail[i], (size_t)(at - l->tail[i]));
+		if (what)
+			strbuf_printf(out, "%s%s%s", l->more, what, l->more_end);
+		strbuf_printf(out, "%s\n", at + 1);
+	}
+}
+
 /* All that was set before is taken back first, so that nothing is stacked and nothing stays. */
 void env_lang_put(struct strbuf *out, const struct env_set *s, const struct env_lang *l)
 {
+	const char *what = !s->unset ? "set" : s->n_items ? "drop" : NULL;
 	const struct env_item *it;
 	const struct env_name *n;
-	size_t i;
 
-	for (i = 0; l->head[i]; i++)
-		strbuf_printf(out, "%s\n", l->head[i]);
+	put_head(out, l, what);
 	for (n = env_names; n->name; n++)
 		call(out, l, "undo", n, NULL);
 	for (n = env_names; n->name; n++) {
 		it = env_item_named(s, n->name);
 		if (it)
-			call(out, l, s->unset ? "drop" : "set", n, env_joined(out->a, s, it));
+			call(out, l, what, n, env_joined(out->a, s, it));
 	}
-	for (i = 0; l->tail[i]; i++)
-		strbuf_printf(out, "%s\n", l->tail[i]);
+	put_tail(out, l, what);
 }
 
 /* -------- quoting */

@@ -13,8 +13,14 @@
 #include "env/env.h"
 
 struct env_lang {
-	const char *const *head; /* lines of the functions; NULL-terminated */
-	const char *const *tail; /* lines that take them away */
+	/*
+	 * Lines of the functions, NULL-terminated. Behind "@set" come those that only setting needs,
+	 * behind "@drop" those that only dropping needs.
+	 */
+	const char *const *head;
+	/* Lines that take them away; '@' is the name of the last one, between these two. */
+	const char *const *tail;
+	const char *more, *more_end;
 	const char *prefix;	 /* "_cuvet_": stands before undo, set and drop */
 	const char *open, *sep,
 		*close;		 /* of a call: "_cuvet_set" open NAME sep KIND sep VALUE close */

@@ -55,6 +55,7 @@ static const char *const fish_head[] = {
 	"\t\tset -e -g $name",
 	"\tend",
 	"end",
+	"@set",
 	"function _cuvet_set -a name kind value",
 	"\tif set -q $name",
 	"\t\tset -gx CUVET_OLD_$name \"$$name\"",
@@ -67,6 +68,7 @@ static const char *const fish_head[] = {
 	"\t\tset -gx $name $_cuvet_r",
 	"\tend",
 	"end",
+	"@drop",
 	"function _cuvet_drop -a name kind value",
 	"\tset -q $name; or return 0",
 	"\tif test $kind = s",
@@ -83,7 +85,7 @@ static const char *const fish_head[] = {
 	NULL,
 };
 static const char *const fish_tail[] = {
-	"functions -e _cuvet_add _cuvet_less _cuvet_undo _cuvet_set _cuvet_drop",
+	"functions -e _cuvet_add _cuvet_less _cuvet_undo@",
 	"set -e -g _cuvet_r",
 	NULL,
 };
@@ -125,6 +127,7 @@ static const char *const elvish_head[] = {
 	"\t}",
 	"\tif (or $had (not-eq $r '')) { set-env $name $r } else { unset-env $name }",
 	"}",
+	"@set",
 	"fn cuvet-set {|name kind value|",
 	"\tvar v = (cuvet-get $name)",
 	"\tif (has-env $name) { set-env CUVET_OLD_$name $v }",
@@ -132,6 +135,7 @@ static const char *const elvish_head[] = {
 	"\tif (eq $kind 's') { set-env $name $value } else { set-env $name (cuvet-add $value $v "
 	"$kind) }",
 	"}",
+	"@drop",
 	"fn cuvet-drop {|name kind value|",
 	"\tvar v = (cuvet-get $name)",
 	"\tif (eq $v '') { return }",
@@ -152,6 +156,8 @@ void env_put_fish(struct strbuf *out, const struct env_set *s)
 	static const struct env_lang lang = {
 		.head = fish_head,
 		.tail = fish_tail,
+		.more = " _cuvet_",
+		.more_end = "",
 		.prefix = "_cuvet_",
 		.open = " ",
 		.sep = " ",

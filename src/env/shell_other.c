@@ -42,12 +42,14 @@ static const char *const nu_head[] = {
 	"\tlet r = (if $same { $o } else { cuvet-less $v $a $o })",
 	"\tif $had or $r != '' { cuvet-put $name $r } else if $name in $env { hide-env $name }",
 	"}",
+	"@set",
 	"def --env cuvet-set [name: string, kind: string, value: string] {",
 	"\tlet v = (cuvet-get $name)",
 	"\tif $name in $env { load-env { $'CUVET_OLD_($name)': $v } }",
 	"\tload-env { $'CUVET_ADD_($name)': $value }",
 	"\tcuvet-put $name (if $kind == 's' { $value } else { cuvet-add $value $v $kind })",
 	"}",
+	"@drop",
 	"def --env cuvet-drop [name: string, kind: string, value: string] {",
 	"\tlet v = (cuvet-get $name)",
 	"\tif $v == '' { return }",
@@ -95,6 +97,7 @@ static const char *const powershell_head[] = {
 	"\telseif ($v -cne (_cuvet_add $a $o $kind)) { $r = _cuvet_less $v $a $o }",
 	"\tif ($had -or $r -ne '') { _cuvet_put $name $r } else { _cuvet_gone $name }",
 	"}",
+	"@set",
 	"function _cuvet_set($name, $kind, $value) {",
 	"\t$v = _cuvet_get $name",
 	"\tif (_cuvet_has $name) { _cuvet_put \"CUVET_OLD_$name\" $v }",
@@ -102,6 +105,7 @@ static const char *const powershell_head[] = {
 	"\tif ($kind -ne 's') { $value = _cuvet_add $value $v $kind }",
 	"\t_cuvet_put $name $value",
 	"}",
+	"@drop",
 	"function _cuvet_drop($name, $kind, $value) {",
 	"\t$v = _cuvet_get $name",
 	"\tif ($v -eq '') { return }",
@@ -113,7 +117,7 @@ static const char *const powershell_head[] = {
 };
 static const char *const powershell_tail[] = {
 	"foreach ($f in 'has', 'get', 'put', 'gone', 'in', 'split', 'join', 'add', 'less', "
-	"'undo', 'set', 'drop') {"
+	"'undo'@) {"
 	" Remove-Item -LiteralPath \"Function:_cuvet_$f\" }",
 	NULL,
 };
@@ -149,11 +153,13 @@ static const char *const xonsh_head[] = {
 	"    elif (v or '') != _cuvet_add(a, o, kind):",
 	"        r = _cuvet_less(v or '', a, o or '')",
 	"    _cuvet_put(name, r if r or o is not None else None)",
+	"@set",
 	"def _cuvet_set(name, kind, value):",
 	"    v = _cuvet_get(name)",
 	"    _cuvet_put('CUVET_OLD_' + name, v)",
 	"    _cuvet_put('CUVET_ADD_' + name, value)",
 	"    _cuvet_put(name, value if kind == 's' else _cuvet_add(value, v, kind))",
+	"@drop",
 	"def _cuvet_drop(name, kind, value):",
 	"    v = _cuvet_get(name)",
 	"    if v and kind == 's' and v == value:",
@@ -163,7 +169,7 @@ static const char *const xonsh_head[] = {
 	NULL,
 };
 static const char *const xonsh_tail[] = {
-	"del _cuvet_get, _cuvet_put, _cuvet_add, _cuvet_less, _cuvet_undo, _cuvet_set, _cuvet_drop",
+	"del _cuvet_get, _cuvet_put, _cuvet_add, _cuvet_less, _cuvet_undo@",
 	NULL,
 };
 /* clang-format on */
@@ -189,6 +195,8 @@ void env_put_powershell(struct strbuf *out, const struct env_set *s)
 	static const struct env_lang lang = {
 		.head = powershell_head,
 		.tail = powershell_tail,
+		.more = ", '",
+		.more_end = "'",
 		.prefix = "_cuvet_",
 		.open = " ",
 		.sep = " ",
@@ -206,6 +214,8 @@ void env_put_xonsh(struct strbuf *out, const struct env_set *s)
 	static const struct env_lang lang = {
 		.head = xonsh_head,
 		.tail = xonsh_tail,
+		.more = ", _cuvet_",
+		.more_end = "",
 		.prefix = "_cuvet_",
 		.open = "(",
 		.sep = ", ",

@@ -40,18 +40,20 @@ const char *const env_sh_head[] = {
 	"};",
 	/* name, kind */
 	"_cuvet_undo() {",
+	"_cuvet_v='' _cuvet_a='' _cuvet_o='' _cuvet_x='';",
 	"eval \"_cuvet_v=\\\"\\${${1}-}\\\" _cuvet_a=\\\"\\${CUVET_ADD_${1}-}\\\"\";",
 	"eval \"_cuvet_o=\\\"\\${CUVET_OLD_${1}-}\\\" _cuvet_x=\\\"\\${CUVET_OLD_${1}+x}\\\"\";",
 	"if [ -z \"${_cuvet_a}\" ]; then return 0; fi;",
 	"unset \"CUVET_ADD_${1}\" \"CUVET_OLD_${1}\";",
 	"case \"${2}\" in s) _cuvet_r=\"${_cuvet_a}\";;",
 	"*) _cuvet_add \"${_cuvet_a}\" \"${_cuvet_o}\" \"${2}\";; esac;",
-	"if [ \"x${_cuvet_v}\" = \"x${_cuvet_r}\" ]; then _cuvet_r=\"${_cuvet_o}\";",
+	"if [ \"${_cuvet_v}\" = \"${_cuvet_r}\" ]; then _cuvet_r=\"${_cuvet_o}\";",
 	"else case \"${2}\" in s) return 0;; esac;",
 	"_cuvet_less \"${_cuvet_v}\" \"${_cuvet_a}\" \"${_cuvet_o}\"; fi;",
 	"_cuvet_put \"${1}\" \"${_cuvet_x}\";",
 	"};",
 	/* name, kind, value */
+	"@set",
 	"_cuvet_set() {",
 	"eval \"_cuvet_v=\\\"\\${${1}-}\\\" _cuvet_x=\\\"\\${${1}+x}\\\"\";",
 	/* zsh has a MANPATH of its own, empty and not exported. */
@@ -61,16 +63,17 @@ const char *const env_sh_head[] = {
 	"eval \"export ${1}=\\\"\\${_cuvet_r}\\\" CUVET_ADD_${1}=\\\"\\${3}\\\"\";",
 	"if [ -n \"${_cuvet_x}\" ]; then eval \"export CUVET_OLD_${1}=\\\"\\${_cuvet_v}\\\"\"; fi;",
 	"};",
+	"@drop",
 	"_cuvet_drop() {",
 	"eval \"_cuvet_v=\\\"\\${${1}-}\\\"\";",
 	"if [ -z \"${_cuvet_v}\" ]; then return 0; fi;",
-	"case \"${2}\" in s) if [ \"x${_cuvet_v}\" = \"x${3}\" ]; then unset \"${1}\"; fi;;",
+	"case \"${2}\" in s) if [ \"${_cuvet_v}\" = \"${3}\" ]; then unset \"${1}\"; fi;;",
 	"*) _cuvet_less \"${_cuvet_v}\" \"${3}\" ''; _cuvet_put \"${1}\" '';; esac;",
 	"};",
 	NULL,
 };
 static const char *const tail[] = {
-	"unset -f _cuvet_add _cuvet_less _cuvet_put _cuvet_undo _cuvet_set _cuvet_drop;",
+	"unset -f _cuvet_add _cuvet_less _cuvet_put _cuvet_undo@;",
 	"unset _cuvet_r _cuvet_l _cuvet_e _cuvet_v _cuvet_a _cuvet_o _cuvet_x;",
 	NULL,
 };
@@ -82,6 +85,8 @@ void env_put_sh(struct strbuf *out, const struct env_set *s)
 	static const struct env_lang lang = {
 		.head = env_sh_head,
 		.tail = tail,
+		.more = " _cuvet_",
+		.more_end = "",
 		.prefix = "_cuvet_",
 		.open = " ",
 		.sep = " ",
