@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a container, a suspended machine or a security module left as traces: mounts of driver files,
- * the user namespace, wake-ups, SELinux, limits. Whose container it is: container.c.
+ * What a container, a suspended machine or a security module left as traces: mounts of driver
+ * files, the user namespace, wake-ups, SELinux, limits. Whose container it is: container.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -58,7 +58,8 @@ static void user_namespace(struct probe_ctx *p)
 
 	if (e)
 		fact_errno(f, -e, path);
-	else if (view_word(&text, &inside) && view_word(&text, &outside) && view_word(&text, &count))
+	else if (view_word(&text, &inside) && view_word(&text, &outside) &&
+		 view_word(&text, &count))
 		fact_flag(f, !view_is(inside, "0") || !view_is(outside, "0"), path);
 	else
 		fact_broken(f, path, _("no three numbers"));

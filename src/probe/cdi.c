@@ -17,8 +17,8 @@ static bool ends_path(char c)
 	       c == ' ' || c == '}' || c == ']';
 }
 
-/* The value of the next `key` in *text ("hostPath: /usr/lib/x", "\"hostPath\":\"/usr/lib/x\""); NULL
- * when it is no absolute path. false at the end. */
+/* The value of the next `key` in *text ("hostPath: /usr/lib/x", "\"hostPath\":\"/usr/lib/x\"");
+ * NULL when it is no absolute path. false at the end. */
 static bool next_path(struct arena *a, struct view *text, const char *key, const char **ret)
 {
 	ptrdiff_t at = view_find(*text, key);

@@ -11,7 +11,8 @@ enum { MOUNTINFO_MAX = 4 << 20, CGROUP_MAX = 64 << 10 };
 struct verdict {
 	struct probe_ctx *p;
 	struct container *c;
-	bool own_disk; /* the root is the top of a disk of its own, as no engine of images makes it */
+	bool own_disk; /* the root is the top of a disk of its own, as no engine of images makes it
+			*/
 };
 
 static bool settle(const struct verdict *v, const char *kind, const char *marker,

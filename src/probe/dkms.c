@@ -41,7 +41,8 @@ static void log_error(struct probe_ctx *p, struct fact *f, const char *path)
 	}
 }
 
-/* VERSION/KERNEL/ARCH/module is a finished build; VERSION/build/make.log one that did not finish. */
+/* VERSION/KERNEL/ARCH/module is a finished build; VERSION/build/make.log one that did not finish.
+ */
 static void version(struct probe_ctx *p, const char *name, const char *ver)
 {
 	const char *top = arena_printf(p->a, DKMS_TREE "/%s/%s", name, ver), *log;

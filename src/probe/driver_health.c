@@ -53,7 +53,8 @@ void nvml_health_ask(const struct driver_ask *ask, const struct nvml_api *api, v
 	/* Pages were retired before rows could be remapped: a GPU has one or the other. */
 	d->retired.code = CODE_NOT_CALLED;
 	if (d->remap_pending.code)
-		d->retired.code = CALL(ask, api, nvmlDeviceGetRetiredPagesPendingStatus, dev, &retired);
+		d->retired.code =
+			CALL(ask, api, nvmlDeviceGetRetiredPagesPendingStatus, dev, &retired);
 	d->retired.n = retired;
 	d->persistence.code = CALL(ask, api, nvmlDeviceGetPersistenceMode, dev, &persistence);
 	d->persistence.n = persistence;
@@ -78,8 +79,9 @@ static const char *fabric_name(const struct nvml_device *d)
 
 	if (d->fabric.code || d->fabric.n < 0 || d->fabric.n >= (int64_t)ARRAY_LEN(names))
 		return NULL;
-	return d->fabric.n == NVML_GPU_FABRIC_STATE_COMPLETED && d->fabric_status ? "failed"
-										   : names[d->fabric.n];
+	return d->fabric.n == NVML_GPU_FABRIC_STATE_COMPLETED && d->fabric_status
+		       ? "failed"
+		       : names[d->fabric.n];
 }
 
 void nvml_health_facts(struct probe_ctx *p, struct gpu *g, const struct nvml_device *d)

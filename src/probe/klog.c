@@ -14,7 +14,8 @@
 
 enum { TAIL_MAX = 512 << 10, EVENTS_MAX = 256, TEXT_MAX = 240 };
 
-/* Sources of the texts: matrix kernel_log (open-gpu-kernel-modules), linux kernel/module, systemd. */
+/* Sources of the texts: matrix kernel_log (open-gpu-kernel-modules), linux kernel/module, systemd.
+ */
 static const struct pattern {
 	const char *id;
 	enum klog_kind kind;
@@ -23,9 +24,9 @@ static const struct pattern {
 	{ .id = "fallen-off-bus", .text = "fallen off the bus" },
 	{ .id = "d3cold", .text = "change power state from D3cold" },
 	{ .id = "bar-invalid", .text = "I/O region assigned to your NVIDIA device is invalid" },
-	{ .id = "open-module-required",
-	  .text = "requires use of the NVIDIA open kernel modules" },
-	{ .id = "open-module-unsupported", .text = "installed in this system is not supported by open" },
+	{ .id = "open-module-required", .text = "requires use of the NVIDIA open kernel modules" },
+	{ .id = "open-module-unsupported",
+	  .text = "installed in this system is not supported by open" },
 	{ .id = "open-module-gate", .text = "Open nvidia.ko is only ready for use on Data Center" },
 	{ .id = "release-unsupported", .text = "installed in this system is not supported by the" },
 	{ .id = "legacy-gpu", .text = "ignoring the legacy GPU" },
@@ -49,7 +50,10 @@ static const struct pattern {
 	{ .id = "suspend", .text = "PM: resume devices took" },
 	{ .id = "suspend", .text = "PM: Waking up from system sleep" },
 	{ .id = "suspend", .kind = KLOG_SERVICE, .text = "returned from sleep" },
-	{ .id = "suspend", .kind = KLOG_SERVICE, .text = "systemd-sleep", .also = "Entering sleep" },
+	{ .id = "suspend",
+	  .kind = KLOG_SERVICE,
+	  .text = "systemd-sleep",
+	  .also = "Entering sleep" },
 	{ .id = "vgpu-host", .text = "NVRM", .also = "vGPU version" },
 	{ .id = "selinux", .text = "avc:", .also = "nvidia" },
 	{ .id = "selinux", .kind = KLOG_SERVICE, .text = "avc:", .also = "nvidia" },
@@ -59,11 +63,12 @@ static const struct pattern {
 	  .also = "match with driver version" },
 	{ .id = "fabric-prerequisite", .kind = KLOG_SERVICE, .text = "abric", .also = "ib_umad" },
 	{ .id = "fabric-prerequisite", .kind = KLOG_SERVICE, .text = "abric", .also = "NVLSM" },
-	{ .id = "vgpu-host",
-	  .kind = KLOG_SERVICE,
-	  .text = "Incompatible Guest/Host drivers" },
+	{ .id = "vgpu-host", .kind = KLOG_SERVICE, .text = "Incompatible Guest/Host drivers" },
 	{ .id = "vgpu-host", .text = "Incompatible Guest/Host drivers" },
-	{ .id = "vgpu-licence", .kind = KLOG_SERVICE, .text = "gridd", .also = "Failed to acquire" },
+	{ .id = "vgpu-licence",
+	  .kind = KLOG_SERVICE,
+	  .text = "gridd",
+	  .also = "Failed to acquire" },
 	{ .id = "vgpu-licence", .kind = KLOG_SERVICE, .text = "gridd", .also = "Unlicensed" },
 	{ .id = "vgpu-licensed",
 	  .kind = KLOG_SERVICE,
@@ -175,7 +180,8 @@ static void add(struct reader *r, const char *id, const char *xid, const char *a
 	fact_int(r->p->a, &e->count, 1, r->source);
 }
 
-/* "NVRM: Xid (PCI:0000:61:00): 119, pid=...", "... GPU-I:00): 48", "SXid (PCI:0000:05:00.0): 12028". */
+/* "NVRM: Xid (PCI:0000:61:00): 119, pid=...", "... GPU-I:00): 48", "SXid (PCI:0000:05:00.0):
+ * 12028". */
 static bool xid_line(struct reader *r, struct view m)
 {
 	ptrdiff_t at = view_find(m, "Xid (PCI:");
@@ -220,7 +226,8 @@ static void line(struct reader *r, struct view m, enum klog_kind kind)
 
 	if (kind == KLOG_KERNEL && xid_line(r, m))
 		return;
-	/* "NVRM: The NVIDIA GPU 0000:01:00.0 (PCI ID: 10de:2c05)", then what is the matter with it. */
+	/* "NVRM: The NVIDIA GPU 0000:01:00.0 (PCI ID: 10de:2c05)", then what is the matter with it.
+	 */
 	if (view_find(m, "NVRM: The NVIDIA GPU ") >= 0)
 		r->address = address;
 	else if (!view_starts(m, "NVRM:"))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What keeps the nvidia module away: lines of modprobe's configuration, the kernel's command line, a
- * graphics mode, rules that take the device off the bus. It only reads; whether that matters is the
- * rules' to say.
+ * What keeps the nvidia module away: lines of modprobe's configuration, the kernel's command line,
+ * a graphics mode, rules that take the device off the bus. It only reads; whether that matters is
+ * the rules' to say.
  */
 #include <string.h>
 
@@ -146,7 +146,8 @@ static void command_line(struct probe_ctx *p)
 		}
 }
 
-/* Rules of udev with which graphics-mode tools switch the card off: ATTR{remove}="1" for vendor 10de.
+/* Rules of udev with which graphics-mode tools switch the card off: ATTR{remove}="1" for vendor
+ * 10de.
  */
 static void removed(struct probe_ctx *p)
 {

@@ -14,10 +14,18 @@ enum { STATUS_MAX = 24 << 20, PACKAGES_MAX = 256, PACMAN_MAX = 16384 };
 /* What belongs to the driver or starts containers with it. */
 static bool is_wanted(struct view name)
 {
-	static const char *const starts[] = { "nvidia-",	 "libnvidia-",	"libcuda1",
-					      "linux-modules-nvidia-", "cuda-drivers", "cuda-compat-",
-					      "xserver-xorg-video-nvidia", "docker-ce", "docker.io",
-					      "containerd",	 "podman",	"nvlsm",
+	static const char *const starts[] = { "nvidia-",
+					      "libnvidia-",
+					      "libcuda1",
+					      "linux-modules-nvidia-",
+					      "cuda-drivers",
+					      "cuda-compat-",
+					      "xserver-xorg-video-nvidia",
+					      "docker-ce",
+					      "docker.io",
+					      "containerd",
+					      "podman",
+					      "nvlsm",
 					      "linux-objects-nvidia-" };
 	static const char *const not_driver[] = { "nvidia-cuda-", "nvidia-cudnn", "nvidia-nsight",
 						  "nvidia-visual-profiler", "nvidia-profiler",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What surrounds the GPUs on the PCI bus: their links, the IOMMU, access control of the bridges above
- * them, whether this is a virtual machine at all. It wakes no device: only bridges are asked for
- * their configuration space.
+ * What surrounds the GPUs on the PCI bus: their links, the IOMMU, access control of the bridges
+ * above them, whether this is a virtual machine at all. It wakes no device: only bridges are asked
+ * for their configuration space.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,10 +15,11 @@
 enum {
 	DEVICES_MAX = 4096,
 	CONFIG_SIZE = 4096,
-	EXTENDED = 0x100,  /* where extended capabilities begin */
+	EXTENDED = 0x100, /* where extended capabilities begin */
 	CAP_ACS = 0x000d,
 	ACS_CONTROL = 6,
-	ACS_REDIRECT = 0x04 | 0x08, /* P2P request and completion redirect (PCIe base specification) */
+	ACS_REDIRECT =
+		0x04 | 0x08, /* P2P request and completion redirect (PCIe base specification) */
 	DEPTH_MAX = 16,
 };
 

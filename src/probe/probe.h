@@ -24,6 +24,9 @@ struct probe_ctx {
 	const char *python;	  /* --python PATH or NULL */
 	long timeout_ms;	  /* for each driver call; 0: the default */
 	bool deep;		  /* wait for slow driver calls however healthy the rest looks */
+	const char *const *env; /* NAME=VALUE of an image's configuration, or NULL */
+	size_t n_env;
+	const char *env_source;
 	struct live_calls *calls; /* started driver children, NULL when none */
 };
 
@@ -56,7 +59,8 @@ void probe_all(struct probe_ctx *p);
 extern const struct probe probe_environ;   /* environment.c: variables, identity, uname */
 extern const struct probe probe_host;	   /* host.c: os-release, libc, kernel, secure boot, WSL */
 extern const struct probe probe_container; /* container.c */
-extern const struct probe probe_boundary;   /* boundary.c: mounts, user namespace, wake-ups, SELinux */
+extern const struct probe
+	probe_boundary; /* boundary.c: mounts, user namespace, wake-ups, SELinux */
 extern const struct probe probe_pci_topology; /* pci_topology.c: links, IOMMU, access control */
 extern const struct probe probe_modprobe; /* modprobe.c: what keeps modules from loading */
 extern const struct probe probe_dkms;	  /* dkms.c */

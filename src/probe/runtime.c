@@ -82,14 +82,16 @@ const char *runtime_toml(struct arena *a, struct view text, const char *section,
 
 static void toolkit(struct probe_ctx *p)
 {
-	static const char *const programs[] = { "/usr/bin/nvidia-container-runtime",
-						"/usr/local/bin/nvidia-container-runtime",
-						"/usr/bin/nvidia-container-runtime-hook",
-						"/usr/bin/nvidia-container-toolkit",
-						"/usr/local/nvidia/toolkit/nvidia-container-runtime",
-						"/usr/bin/nvidia-ctk",
-						"/run/current-system/sw/bin/nvidia-container-runtime",
-						"/run/current-system/sw/bin/nvidia-ctk" };
+	static const char *const programs[] = {
+		"/usr/bin/nvidia-container-runtime",
+		"/usr/local/bin/nvidia-container-runtime",
+		"/usr/bin/nvidia-container-runtime-hook",
+		"/usr/bin/nvidia-container-toolkit",
+		"/usr/local/nvidia/toolkit/nvidia-container-runtime",
+		"/usr/bin/nvidia-ctk",
+		"/run/current-system/sw/bin/nvidia-container-runtime",
+		"/run/current-system/sw/bin/nvidia-ctk"
+	};
 	static const char path[] = "/etc/nvidia-container-runtime/config.toml";
 	struct runtime *r = &p->s->runtime;
 	const char *value;
@@ -127,8 +129,9 @@ static void package_version(struct probe_ctx *p, struct fact *f, const char *nam
 /* libnvidia-container.so.1.17.5 says its version in its name. */
 static void library_version(struct probe_ctx *p, struct fact *f)
 {
-	static const char *const dirs[] = { "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-					    "/usr/lib64", "/usr/lib" };
+	static const char *const dirs[] = { "/usr/lib/x86_64-linux-gnu",
+					    "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+					    "/usr/lib" };
 	static const char stem[] = "libnvidia-container.so.";
 	const char *real, *path;
 	size_t i;
@@ -235,11 +238,12 @@ static void kubernetes(struct probe_ctx *p)
 						"/etc/kubernetes/kubelet.conf",
 						"/var/lib/rancher/k3s", "/var/lib/rancher/rke2",
 						"/var/snap/microk8s" };
-	static const char *const configs[] = { "/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
-					       "/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
-					       "/etc/containerd/config.toml",
-					       "/etc/crio/crio.conf.d/99-nvidia.toml",
-					       "/etc/crio/crio.conf" };
+	static const char *const configs[] = {
+		"/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
+		"/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
+		"/etc/containerd/config.toml", "/etc/crio/crio.conf.d/99-nvidia.toml",
+		"/etc/crio/crio.conf"
+	};
 	static const char *const drop_ins[] = { "/etc/containerd/conf.d/99-nvidia.toml",
 						"/etc/crio/crio.conf.d/99-nvidia.toml" };
 	static const char *const drivers[] = { "/run/nvidia/driver/usr/bin/nvidia-smi",
@@ -259,7 +263,8 @@ static void kubernetes(struct probe_ctx *p)
 		fact_set(&r->cri_nvidia, "yes", first_there(p, drop_ins, ARRAY_LEN(drop_ins)));
 	else if (path && sysroot_read(p->root, p->a, path, CONFIG_MAX, &text, NULL) == 0)
 		fact_flag(&r->cri_nvidia,
-			  view_find(text, "nvidia") >= 0 || view_find(text, "enable_cdi = true") >= 0,
+			  view_find(text, "nvidia") >= 0 ||
+				  view_find(text, "enable_cdi = true") >= 0,
 			  path);
 	else
 		fact_flag(&r->cri_nvidia, false, configs[2]);

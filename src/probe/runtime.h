@@ -13,8 +13,8 @@
 const char *runtime_toml(struct arena *a, struct view text, const char *section, const char *key);
 
 /*
- * Reads a CDI specification, YAML or JSON, as text: *ret_version is the driver's version in the name
- * of a libcuda.so.X or libnvidia-*.so.X, NULL without one. Every absolute path on the host is
+ * Reads a CDI specification, YAML or JSON, as text: *ret_version is the driver's version in the
+ * name of a libcuda.so.X or libnvidia-*.so.X, NULL without one. Every absolute path on the host is
  * given to fn until it returns false.
  */
 typedef bool cdi_path_fn(void *ctx, const char *path);

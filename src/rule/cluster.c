@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules about a node of a cluster and the pods on it: which runtime starts them, whose driver it is,
- * whether its GPUs reach each other.
+ * Rules about a node of a cluster and the pods on it: which runtime starts them, whose driver it
+ * is, whether its GPUs reach each other.
  */
 #include <string.h>
 
@@ -35,7 +35,8 @@ static void k8s_remedy(struct judge *j, struct finding *f)
 	r->needs_root = true;
 }
 
-/* The device plugin names GPUs to a pod that was given some; the image's own "all" means nothing. */
+/* The device plugin names GPUs to a pod that was given some; the image's own "all" means nothing.
+ */
 static void in_pod(struct judge *j)
 {
 	const struct snapshot *s = j->s;
@@ -105,7 +106,8 @@ static const struct ospackage *host_driver(const struct snapshot *s)
 
 	for (i = 0; i < s->n_os_packages; i++)
 		for (k = 0; k < ARRAY_LEN(starts); k++)
-			if (view_starts(view_of(fact_value(&s->os_packages[i].name, "")), starts[k]))
+			if (view_starts(view_of(fact_value(&s->os_packages[i].name, "")),
+					starts[k]))
 				return &s->os_packages[i];
 	return NULL;
 }

@@ -94,7 +94,8 @@ static void run_selinux_denied(struct judge *j)
 	 * refuse what the mode allows. */
 	if (look_cuda_works(s) || !denied || (!e && !fact_is(&s->host.selinux, "enforcing")))
 		return;
-	f = finding_add(j, FINDING_SELINUX_DENIED, arena_printf(j->a, "/dev/%s", denied->name.value));
+	f = finding_add(j, FINDING_SELINUX_DENIED,
+			arena_printf(j->a, "/dev/%s", denied->name.value));
 	finding_message(
 		j, f,
 		_("SELinux keeps this process from /dev/%s: its mode (%s) allows everyone, and "
@@ -168,10 +169,11 @@ static void run_mig_single_instance(struct judge *j)
 	if (index < 1)
 		f->severity = SEVERITY_WARNING;
 	if (names > 1)
-		finding_message(j, f,
-				_("CUDA_VISIBLE_DEVICES names %zu MIG instances, and a process sees "
-				  "the first alone."),
-				names);
+		finding_message(
+			j, f,
+			_("CUDA_VISIBLE_DEVICES names %zu MIG instances, and a process sees "
+			  "the first alone."),
+			names);
 	else
 		finding_message(j, f,
 				_("This process is number %lld of its node and asks for cuda:%lld, "

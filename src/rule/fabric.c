@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules about code 802, "system not yet initialized": the fabric of NVSwitch systems, its parts and
- * versions, or a confidential GPU that nobody set ready. Where neither shows, what would show is asked
- * for.
+ * versions, or a confidential GPU that nobody set ready. Where neither shows, what would show is
+ * asked for.
  */
 #include <string.h>
 
@@ -63,10 +63,11 @@ static void run_fabric_manager_version_mismatch(struct judge *j)
 	f = finding_add(j, FINDING_FABRIC_MANAGER_VERSION_MISMATCH, "nvidia-fabricmanager");
 	if (look_cuda_works(s))
 		f->severity = SEVERITY_WARNING;
-	finding_message(j, f,
-			_("The Fabric Manager is %s and the driver is %s: it starts with exactly its "
-			  "own driver."),
-			version ? version : _("of another version"), driver->value);
+	finding_message(
+		j, f,
+		_("The Fabric Manager is %s and the driver is %s: it starts with exactly its "
+		  "own driver."),
+		version ? version : _("of another version"), driver->value);
 	if (o)
 		finding_fact(j, f, "os_packages.version", &o->version, driver->value);
 	if (e)
@@ -120,9 +121,10 @@ static void run_fabric_prerequisite_missing(struct judge *j)
 	finding_fact(j, f, "driver.ib_umad_loaded", &s->driver.ib_umad_loaded, "yes");
 	if (e)
 		log_evidence(j, f, e);
-	r = finding_remedy(j, f, "%s",
-			   _("Load ib_umad now and at every boot, install nvlsm, and start the Fabric "
-			     "Manager again."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Load ib_umad now and at every boot, install nvlsm, and start the Fabric "
+		  "Manager again."));
 	remedy_command(j, r, "sudo modprobe ib_umad");
 	remedy_command(j, r, "echo ib_umad | sudo tee /etc/modules-load.d/ib_umad.conf");
 	remedy_command(j, r, "%s",
@@ -228,7 +230,9 @@ static void run_fabric_manager_not_running(struct judge *j)
 		if (!installed || !fact_is(&unit->state, "active"))
 			not_running(j, unit, seen);
 		else
-			judge_ask(j, "journalctl -u nvidia-fabricmanager; nvidia-smi -q | grep -A3 Fabric");
+			judge_ask(
+				j,
+				"journalctl -u nvidia-fabricmanager; nvidia-smi -q | grep -A3 Fabric");
 		return;
 	}
 	/* A virtual machine with a whole board may not see the switches; one or two GPUs alone have

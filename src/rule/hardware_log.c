@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules about a GPU that reported trouble: by the kernel log and by NVML's counters. What a GPU that
- * answers now has logged earlier in this boot is a warning.
+ * Rules about a GPU that reported trouble: by the kernel log and by NVML's counters. What a GPU
+ * that answers now has logged earlier in this boot is a warning.
  */
 #include <string.h>
 
@@ -65,7 +65,8 @@ static void reset_remedy(struct judge *j, struct finding *f, size_t i)
 {
 	const char *index = i < j->s->n_gpus ? fact_value(&j->s->gpus[i].nvml_index, "0") : "0";
 	struct remedy *r = finding_remedy(
-		j, f, "%s", _("End all programs on the GPU and reset it; where that fails, reboot."));
+		j, f, "%s",
+		_("End all programs on the GPU and reset it; where that fails, reboot."));
 
 	remedy_command(j, r, "sudo nvidia-smi --gpu-reset -i %s", index);
 	r->needs_root = true;
@@ -314,9 +315,10 @@ static void run_gpu_removed(struct judge *j)
 	finding_fact(j, f, "host.gpu_removed_by", rule, NULL);
 	if (fact_known(&s->host.prime))
 		finding_fact(j, f, "host.prime", &s->host.prime, "on-demand");
-	r = finding_remedy(j, f, "%s",
-			   _("Choose a mode that keeps the GPU (hybrid, on-demand or nvidia) with the "
-			     "tool that set this one, and reboot."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Choose a mode that keeps the GPU (hybrid, on-demand or nvidia) with the "
+		  "tool that set this one, and reboot."));
 	remedy_command(j, r, "%s",
 		       fact_known(&s->host.prime) ? "sudo prime-select on-demand"
 						  : "sudo envycontrol -s hybrid");

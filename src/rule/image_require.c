@@ -145,16 +145,16 @@ static void run_image_requires_newer_driver(struct judge *j)
 		if (!view_starts(view_of(fact_value(&v->name, "")), "NVIDIA_REQUIRE_") ||
 		    !fact_known(&v->value) || requirement(j, &h, v->value.value) != FALSE_)
 			continue;
-		/* The start would have been refused: it was let through (NVIDIA_DISABLE_REQUIRE), and
-		 * unless CUDA is seen to fail, minor-version compatibility may do. */
+		/* The start would have been refused: it was let through (NVIDIA_DISABLE_REQUIRE),
+		 * and unless CUDA is seen to fail, minor-version compatibility may do. */
 		f = finding_add(j, FINDING_IMAGE_REQUIRES_NEWER_DRIVER, _("this image"));
 		if (look_cuda_init(s) <= 0)
 			f->severity = SEVERITY_WARNING;
-		finding_message(j, f,
-				_("The image demands %s, and the host's driver is %s (CUDA up to %s)."),
-				view_dup(j->a, view_cut(view_of(v->value.value), ' ',
-							&(struct view){ 0 })),
-				driver->value, h.cuda ? h.cuda : "?");
+		finding_message(
+			j, f,
+			_("The image demands %s, and the host's driver is %s (CUDA up to %s)."),
+			view_dup(j->a, view_cut(view_of(v->value.value), ' ', &(struct view){ 0 })),
+			driver->value, h.cuda ? h.cuda : "?");
 		finding_fact(j, f, v->name.value, &v->value, NULL);
 		finding_fact(j, f, "driver.version", driver, NULL);
 		if (inferred)
@@ -162,10 +162,11 @@ static void run_image_requires_newer_driver(struct judge *j)
 		remedy_driver(j, f, remedy_branch(j, demanded_cuda(j, v->value.value)),
 			      remedy_driver_kind(j));
 		if (h.cuda) {
-			r = finding_remedy(j, f,
-					   _("Or use an image of CUDA %s or older, which the driver "
-					     "runs."),
-					   h.cuda);
+			r = finding_remedy(
+				j, f,
+				_("Or use an image of CUDA %s or older, which the driver "
+				  "runs."),
+				h.cuda);
 			r->risk = RISK_SAFE;
 		}
 	}

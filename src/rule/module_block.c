@@ -104,13 +104,15 @@ static void run_driver_module_blocked(struct judge *j)
 		b->line.value, b->line.source ? b->line.source : "?");
 	for (i = 0; i < s->driver.n_blocks; i++)
 		if (fact_is(&s->driver.blocks[i].module, "nvidia"))
-			finding_fact(j, f, "driver.blocks", &s->driver.blocks[i].line, _("no such line"));
+			finding_fact(j, f, "driver.blocks", &s->driver.blocks[i].line,
+				     _("no such line"));
 	finding_fact(j, f, "driver.modules.path", &m->path, NULL);
 	finding_fact(j, f, "driver.module_loaded", &s->driver.module_loaded, "yes");
 	if (fact_known(&s->host.prime))
 		finding_fact(j, f, "host.prime", &s->host.prime, "on-demand");
 	if (fact_is(&b->how, "blacklist")) {
-		/* Autoloading alone is off; whether something else fails too, this shows at once. */
+		/* Autoloading alone is off; whether something else fails too, this shows at once.
+		 */
 		r = finding_remedy(j, f, "%s",
 				   _("Load the module by hand for now: a blacklist keeps only "
 				     "automatic loading away."));
@@ -133,8 +135,8 @@ static bool has_about(const struct judge *j, const enum finding_id *ids, size_t 
 	return false;
 }
 
-/* The module says that a chip which this branch supports is not supported: in a virtual machine that
- * is a virtual function, for which only the vGPU guest driver is made. */
+/* The module says that a chip which this branch supports is not supported: in a virtual machine
+ * that is a virtual function, for which only the vGPU guest driver is made. */
 static bool is_virtual_function(struct judge *j, const struct gpu_row *row, const char *driver)
 {
 	if (!fact_yes(&j->s->host.hypervisor) || !row || !driver)
@@ -271,9 +273,10 @@ static void run_vgpu_unlicensed(struct judge *j)
 		/* It runs, slowly, until the grace period is over. */
 		if (look_gpu_works(g) && look_cuda_init(s) <= 0)
 			f->severity = SEVERITY_WARNING;
-		finding_message(j, f, "%s",
-				_("The virtual GPU has no licence: its performance is held down, and "
-				  "CUDA may be refused."));
+		finding_message(
+			j, f, "%s",
+			_("The virtual GPU has no licence: its performance is held down, and "
+			  "CUDA may be refused."));
 		if (fact_known(&g->license))
 			finding_fact(j, f, "gpu.license", &g->license, "licensed");
 		if (e)
@@ -299,9 +302,10 @@ static void run_vgpu_version_mismatch(struct judge *j)
 	if (!e || look_cuda_works(j->s))
 		return;
 	f = finding_add(j, FINDING_VGPU_VERSION_MISMATCH, _("this machine"));
-	finding_message(j, f, "%s",
-			_("The vGPU manager of the host refuses this guest driver: the two releases "
-			  "do not fit together."));
+	finding_message(
+		j, f, "%s",
+		_("The vGPU manager of the host refuses this guest driver: the two releases "
+		  "do not fit together."));
 	log_evidence(j, f, e);
 	if (look_driver(j->s))
 		finding_fact(j, f, "driver.version", look_driver(j->s),

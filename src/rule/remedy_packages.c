@@ -27,9 +27,10 @@ void remedy_finish_packages(struct judge *j, struct finding *f)
 	finding_evidence(j, f, "os_packages.status",
 			 arena_printf(j->a, "%s: %s", o->name.value, o->status.value), "installed",
 			 o->status.source);
-	r = finding_remedy(j, f, "%s",
-			   _("First let the package manager finish what it began; its messages say why "
-			     "it stopped."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("First let the package manager finish what it began; its messages say why "
+		  "it stopped."));
 	remedy_command(j, r, "sudo dpkg --configure -a");
 	remedy_command(j, r, "sudo apt-get install --fix-broken");
 	r->needs_root = true;

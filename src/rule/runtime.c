@@ -72,9 +72,10 @@ static void run_container_toolkit_missing(struct judge *j)
 	if (!wanted) {
 		/* Perhaps no container here is meant to use the GPU. */
 		f->severity = SEVERITY_INFO;
-		finding_message(j, f, "%s",
-				_("Docker is here without the NVIDIA Container Toolkit: `docker run "
-				  "--gpus all` will not find a GPU."));
+		finding_message(
+			j, f, "%s",
+			_("Docker is here without the NVIDIA Container Toolkit: `docker run "
+			  "--gpus all` will not find a GPU."));
 	} else if (fact_known(&d->nvidia_runtime)) {
 		finding_message(
 			j, f,
@@ -83,9 +84,10 @@ static void run_container_toolkit_missing(struct judge *j)
 			d->nvidia_runtime.source ? d->nvidia_runtime.source : "Docker",
 			d->nvidia_runtime.value);
 	} else {
-		finding_message(j, f, "%s",
-				_("Docker's default runtime is nvidia, and no runtime of that name is "
-				  "configured."));
+		finding_message(
+			j, f, "%s",
+			_("Docker's default runtime is nvidia, and no runtime of that name is "
+			  "configured."));
 	}
 	if (fact_known(&d->docker))
 		finding_fact(j, f, "runtime.docker", &d->docker, NULL);
@@ -239,17 +241,20 @@ static void run_cdi_spec_stale(struct judge *j)
 			continue;
 		f = finding_add(j, FINDING_CDI_SPEC_STALE, c->path.value);
 		if (other)
-			finding_message(j, f,
-					_("The CDI specification %s was made for driver %s, and the "
-					  "driver is %s: containers that ask for it will not start."),
-					c->path.value, c->version.value, driver->value);
+			finding_message(
+				j, f,
+				_("The CDI specification %s was made for driver %s, and the "
+				  "driver is %s: containers that ask for it will not start."),
+				c->path.value, c->version.value, driver->value);
 		else
-			finding_message(j, f,
-					_("The CDI specification %s names files that are gone (%s): "
-					  "containers that ask for it will not start."),
-					c->path.value, c->missing.value);
+			finding_message(
+				j, f,
+				_("The CDI specification %s names files that are gone (%s): "
+				  "containers that ask for it will not start."),
+				c->path.value, c->missing.value);
 		if (fact_known(&c->version))
-			finding_fact(j, f, "cdi.version", &c->version, driver ? driver->value : NULL);
+			finding_fact(j, f, "cdi.version", &c->version,
+				     driver ? driver->value : NULL);
 		if (fact_known(&c->missing))
 			finding_fact(j, f, "cdi.missing", &c->missing, _("a file that exists"));
 		r = finding_remedy(j, f, "%s", _("Write the specification anew for this driver."));

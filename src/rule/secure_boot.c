@@ -125,13 +125,14 @@ static void run_secure_boot_blocks_module(struct judge *j)
 	f = finding_add(j, FINDING_SECURE_BOOT_BLOCKS_MODULE, _("this machine"));
 	finding_message(
 		j, f, "%s",
-		e	    ? _("The kernel refused the nvidia module, because no key that it trusts "
-				"has signed it.")
-		: unsigned_ ? _("Secure Boot is on and the nvidia module is not signed, so that the "
-				"kernel refuses to load it.")
-			    : _("Secure Boot is on and the nvidia module was built here: unless its "
-				"key is enrolled, the kernel refuses to load it, and it is not "
-				"loaded."));
+		e ? _("The kernel refused the nvidia module, because no key that it trusts "
+		      "has signed it.")
+		: unsigned_
+			? _("Secure Boot is on and the nvidia module is not signed, so that the "
+			    "kernel refuses to load it.")
+			: _("Secure Boot is on and the nvidia module was built here: unless its "
+			    "key is enrolled, the kernel refuses to load it, and it is not "
+			    "loaded."));
 	if (e)
 		log_evidence(j, f, e);
 	finding_fact(j, f, "host.secure_boot", &s->host.secure_boot, "no");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system layer's probes: logs, modprobe, packages, runtimes, CDI, bridges, mounts. Good text and
- * hostile. */
+/* The system layer's probes: logs, modprobe, packages, runtimes, CDI, bridges, mounts. Good text
+ * and hostile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -177,16 +177,17 @@ static void dpkg(void **state)
 	struct tree *t = *state;
 	struct snapshot *s = t->s;
 
-	os_packages_dpkg(&t->p,
-			 view_of("Package: nvidia-driver-550\nStatus: hold ok installed\n"
-				 "Version: 550.120-0ubuntu1\n\n"
-				 "Package: nvidia-dkms-550\nStatus: install ok half-configured\n"
-				 "Architecture: amd64\nVersion: 550.120-0ubuntu1\n\n"
-				 "Package: nvidia-utils-535\nStatus: deinstall ok config-files\n"
-				 "Version: 535.1\n\nPackage: bash\nStatus: install ok installed\n"
-				 "Version: 5\n\nPackage: x\n\nPackage: nvidia-smi\n"
-				 "Status: install ok installed\nVersion: 2\n\nVersion: 1\nPackage: nvidia-smi\n"),
-			 "status");
+	os_packages_dpkg(
+		&t->p,
+		view_of("Package: nvidia-driver-550\nStatus: hold ok installed\n"
+			"Version: 550.120-0ubuntu1\n\n"
+			"Package: nvidia-dkms-550\nStatus: install ok half-configured\n"
+			"Architecture: amd64\nVersion: 550.120-0ubuntu1\n\n"
+			"Package: nvidia-utils-535\nStatus: deinstall ok config-files\n"
+			"Version: 535.1\n\nPackage: bash\nStatus: install ok installed\n"
+			"Version: 5\n\nPackage: x\n\nPackage: nvidia-smi\n"
+			"Status: install ok installed\nVersion: 2\n\nVersion: 1\nPackage: nvidia-smi\n"),
+		"status");
 	assert_int_equal(s->n_os_packages, 3);
 	IS(s->os_packages[2].name, "nvidia-smi");
 	IS(s->os_packages[0].status, "held");
