@@ -59,6 +59,13 @@
 #define CONTAINER_FIELDS(F, L, O, A)                              \
 	F(kind, N_("container")) /* none, docker, podman, kubernetes, lxc, singularity, image */ \
 	F(marker, N_("container marker"))                         \
+	F(image, N_("image"))                                     \
+	F(layout, N_("form of the image"))                        \
+	F(entrypoint, N_("entry point"))                          \
+	F(workdir, N_("working directory"))                       \
+	F(user, N_("user of the image"))                          \
+	L(labels, N_("labels of the image"))                      \
+	L(left_out, N_("left out of the image"))                         \
 	F(rootless, N_("user namespace"))                         \
 	L(mounted, N_("driver files mounted"))                    \
 	L(deleted, N_("driver files mounted and deleted since"))
@@ -308,6 +315,16 @@
 	F(op, N_("comparison"))                                   \
 	F(value, N_("value"))
 
+/*
+ * A signature (compat table "signatures") that a pasted text matched, or what an extractor noticed
+ * that is no fact of its own; source says in which line. It is evidence, never a finding.
+ */
+#define SIGN_FIELDS(F, L, O, A)                                   \
+	F(id, N_("signature"))                                    \
+	F(text, N_("line"))                                       \
+	F(value, N_("what it names"))                             \
+	F(count, N_("times"))
+
 #define SNAPSHOT_FIELDS(F, L, O, A)                               \
 	F(source, N_("source")) /* live, root, image, snapshot, assumed */ \
 	F(root, N_("root"))                                       \
@@ -327,7 +344,8 @@
 	O(runtime, RUNTIME, N_("container runtime"))              \
 	A(cdi, CDI, N_("CDI specifications"))                     \
 	A(os_packages, OSPACKAGE, N_("driver packages"))          \
-	A(log, EVENT, N_("kernel log"))
+	A(log, EVENT, N_("kernel log"))                           \
+	A(signs, SIGN, N_("signs in the text"))
 
 /* Struct tags by the TYPE word of O and A rows. */
 #define STRUCT_PARTS struct parts
@@ -355,6 +373,7 @@
 #define STRUCT_OSPACKAGE struct ospackage
 #define STRUCT_CDI struct cdi
 #define STRUCT_RUNTIME struct runtime
+#define STRUCT_SIGN struct sign
 
 #define FIELD_F(name, label) struct fact name;
 #define FIELD_L(name, label) struct fact_list name;
@@ -375,6 +394,7 @@ struct event { EVENT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct ospackage { OSPACKAGE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct cdi { CDI_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct runtime { RUNTIME_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct sign { SIGN_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct driver { DRIVER_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct node { NODE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct var { VAR_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };

@@ -104,6 +104,9 @@ SCHEMA(REQUIRE, require);
 #define THIS runtime
 SCHEMA(RUNTIME, runtime);
 #undef THIS
+#define THIS sign
+SCHEMA(SIGN, sign);
+#undef THIS
 #define THIS cdi
 SCHEMA(CDI, cdi);
 #undef THIS

@@ -202,12 +202,28 @@ static void from_file(struct probe_ctx *p)
 	fact_flag(&p->s->parts.environment, true, source);
 }
 
+/* What an image sets for every process that is started from it. */
+static void from_image(struct probe_ctx *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_env; i++) {
+		struct view value, name = view_cut(view_of(p->env[i]), '=', &value);
+
+		if (is_wanted(name))
+			add(p, view_dup(p->a, name), view_dup(p->a, value), p->env_source);
+	}
+	fact_flag(&p->s->parts.environment, true, p->env_source);
+}
+
 static void run(struct probe_ctx *p)
 {
 	if (p->root->live)
 		live(p);
 	else if (p->facts)
 		from_file(p);
+	else if (p->env)
+		from_image(p);
 }
 
 const struct probe probe_environ = { .name = "environment", .run = run };

@@ -104,7 +104,8 @@ static void run(struct probe_ctx *p)
 	for (i = 0; i < f.n; i++)
 		if (!f.envs[i].why_active)
 			fill(p, &f.envs[i]);
-	if (!p->python && !snapshot_env(p->s, "PATH"))
+	/* The PATH of an image is that before its entry point, which often activates something. */
+	if (!p->python && (!snapshot_env(p->s, "PATH") || p->env))
 		guess_active(p);
 	fact_flag(&p->s->parts.python, true, p->root->dir);
 	if (f.cut)

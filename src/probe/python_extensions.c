@@ -3,6 +3,7 @@
  * Compiled add-ons of PyTorch: which CUDA they need, for which GPUs they hold code, and which symbols
  * they want that this PyTorch does not have. They are read, never loaded.
  */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,6 +44,22 @@ static const char *const modules[] = {
 
 /* -------- PyTorch's own symbols */
 
+static void close_libs(struct look *k)
+{
+	while (k->n_libs)
+		close(k->libs[--k->n_libs].e.fd);
+}
+
+/* Where an image passes by as a stream, tables of symbols may have been left out. */
+static bool has_tables(const struct look *k, const char *path, const struct elf_symbols *s)
+{
+	const struct elf_section *hash = s->has_gnu ? &s->gnu : &s->sysv;
+
+	return sysroot_has(k->p->root, path, s->sym.off, s->sym.size) &&
+	       sysroot_has(k->p->root, path, s->str.off, s->str.size) &&
+	       sysroot_has(k->p->root, path, hash->off, hash->size);
+}
+
 static void open_libs(struct look *k)
 {
 	static const char *const names[] = {
@@ -54,23 +71,23 @@ static void open_libs(struct look *k)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names) && k->n_libs < LIBS_MAX; i++) {
-		int fd = sysroot_open_file(k->p->root, path_join(k->p->a, k->lib, names[i]));
+		const char *path = path_join(k->p->a, k->lib, names[i]);
+		struct elf_symbols *s = &k->libs[k->n_libs];
+		int fd = sysroot_open_file(k->p->root, path);
 
+		if (fd == -ENOENT && k->n_libs)
+			continue;
 		if (fd >= 0 && elf_read(k->p->a, fd, &e) == 0 &&
-		    elf_symbols_open(k->p->a, fd, &e, &k->libs[k->n_libs]))
+		    elf_symbols_open(k->p->a, fd, &e, s) && has_tables(k, path, s)) {
 			k->n_libs++;
-		else if (fd >= 0)
+			continue;
+		}
+		/* One whose symbols cannot be read could have what is missed elsewhere. */
+		if (fd >= 0)
 			close(fd);
-		/* Without the first one nothing can be said. */
-		if (!k->n_libs)
-			return;
+		close_libs(k);
+		return;
 	}
-}
-
-static void close_libs(struct look *k)
-{
-	while (k->n_libs)
-		close(k->libs[--k->n_libs].e.fd);
 }
 
 /* Namespaces c10, at and torch, also of const members, vtables and type descriptions. */

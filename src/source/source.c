@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "probe/probe.h"
+#include "source/image_facts.h"
 #include "source/snapshot_file.h"
 
 static int from_root(struct arena *a, const struct source_options *o, struct snapshot *s,
@@ -51,7 +52,9 @@ int source_snapshot(struct arena *a, struct compat *c, const struct source_optio
 
 	if (o->n_inputs > 1)
 		return too_many(err);
-	if (o->n_inputs)
+	if (o->n_inputs && source_is_tree(o->inputs[0]))
+		r = source_from_image(a, o, &s, err);
+	else if (o->n_inputs)
 		r = source_snapshot_file(a, o->inputs[0], &s, err);
 	else if (o->root || !o->no_live)
 		r = from_root(a, o, &s, err);

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "sys/sysroot_walk.h"
+#include "sys/tree.h"
 
 /* linux/openat2.h is younger than the kernels and libraries that this has to build on. */
 #ifndef SYS_openat2
@@ -124,10 +125,23 @@ static int reopen(const struct sysroot *r, int pfd, const char *path, int flags)
 	return fd;
 }
 
+static int open_in_tree(const struct sysroot *r, const char *path, struct stat *ret)
+{
+	const struct tree_node *n;
+	int e = tree_find(r->tree, path, true, NULL, &n);
+
+	if (e)
+		return e;
+	tree_stat(n, ret);
+	return tree_open(r->tree, n);
+}
+
 static int open_checked(const struct sysroot *r, const char *path, struct stat *ret)
 {
-	_cleanup_fd_ int pfd = path_fd(r, path, true);
+	_cleanup_fd_ int pfd = r->tree ? -1 : path_fd(r, path, true);
 
+	if (r->tree)
+		return open_in_tree(r, path, ret);
 	if (pfd < 0)
 		return pfd;
 	if (fstat(pfd, ret) < 0)
@@ -165,6 +179,23 @@ int sysroot_open(struct arena *a, const char *dir, struct sysroot **ret, struct 
 	return 0;
 }
 
+struct sysroot *sysroot_of_tree(struct arena *a, const struct tree *tree, const char *dir)
+{
+	struct sysroot *r = arena_calloc(a, 1, sizeof(*r));
+
+	r->fd = -1;
+	r->tree = tree;
+	r->dir = dir;
+	return r;
+}
+
+bool sysroot_has(const struct sysroot *r, const char *path, uint64_t at, uint64_t size)
+{
+	const struct tree_node *n;
+
+	return !r->tree || (tree_find(r->tree, path, true, NULL, &n) == 0 && tree_has(n, at, size));
+}
+
 int sysroot_open_file(const struct sysroot *r, const char *path)
 {
 	struct stat st;
@@ -174,7 +205,7 @@ int sysroot_open_file(const struct sysroot *r, const char *path)
 
 int sysroot_open_dir(const struct sysroot *r, const char *path)
 {
-	_cleanup_fd_ int pfd = path_fd(r, path, true);
+	_cleanup_fd_ int pfd = r->tree ? -ENOTSUP : path_fd(r, path, true);
 	struct stat st;
 
 	if (pfd < 0)
@@ -261,11 +292,21 @@ int sysroot_read_line(const struct sysroot *r, struct arena *a, const char *path
 
 int sysroot_readlink(const struct sysroot *r, struct arena *a, const char *path, const char **ret)
 {
-	_cleanup_fd_ int pfd = path_fd(r, path, false);
+	_cleanup_fd_ int pfd = r->tree ? -1 : path_fd(r, path, false);
+	const struct tree_node *node;
 	char buf[PATH_MAX];
 	struct stat st;
 	ssize_t n;
+	int e;
 
+	if (r->tree) {
+		e = tree_find(r->tree, path, false, NULL, &node);
+		if (!e && !S_ISLNK(node->mode))
+			e = -EINVAL;
+		if (!e)
+			*ret = node->link;
+		return e;
+	}
 	if (pfd < 0)
 		return pfd;
 	if (fstat(pfd, &st) < 0)
@@ -281,8 +322,16 @@ int sysroot_readlink(const struct sysroot *r, struct arena *a, const char *path,
 
 int sysroot_stat(const struct sysroot *r, const char *path, bool follow, struct stat *ret)
 {
-	_cleanup_fd_ int pfd = path_fd(r, path, follow);
+	_cleanup_fd_ int pfd = r->tree ? -1 : path_fd(r, path, follow);
+	const struct tree_node *n;
+	int e;
 
+	if (r->tree) {
+		e = tree_find(r->tree, path, follow, NULL, &n);
+		if (!e)
+			tree_stat(n, ret);
+		return e;
+	}
 	if (pfd < 0)
 		return pfd;
 	return fstat(pfd, ret) < 0 ? -errno : 0;
@@ -309,10 +358,18 @@ int sysroot_realpath(const struct sysroot *r, struct arena *a, const char *path,
 
 	if (!path[0])
 		return -ENOENT;
-	fd = sysroot_walk(r->fd, path, true, buf);
-	if (fd < 0)
-		return fd;
-	close(fd);
+	if (r->tree) {
+		const struct tree_node *n;
+
+		fd = tree_find(r->tree, path, true, buf, &n);
+		if (fd)
+			return fd;
+	} else {
+		fd = sysroot_walk(r->fd, path, true, buf);
+		if (fd < 0)
+			return fd;
+		close(fd);
+	}
 	*ret = arena_strdup(a, buf);
 	return 0;
 }
@@ -331,13 +388,39 @@ static bool entry_is_dir(int fd, const struct dirent *e)
 	return fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
+static int list_tree(const struct sysroot *r, struct arena *a, const char *path, size_t max, bool mark,
+		     struct dirlist *ret)
+{
+	const struct tree_node *dir, *n;
+	int e = tree_find(r->tree, path, true, NULL, &dir);
+
+	*ret = (struct dirlist){ 0 };
+	if (!e && !S_ISDIR(dir->mode))
+		e = -ENOTDIR;
+	for (n = e ? NULL : dir->children; n; n = n->next) {
+		if (n->gone)
+			continue;
+		if (ret->n == max) {
+			ret->cut = true;
+			break;
+		}
+		*ARENA_APPEND(a, ret->names, ret->n) =
+			mark && S_ISDIR(n->mode) ? arena_printf(a, "%s/", n->name) : n->name;
+	}
+	if (ret->n)
+		qsort(ret->names, ret->n, sizeof(*ret->names), by_name);
+	return e;
+}
+
 static int list(const struct sysroot *r, struct arena *a, const char *path, size_t max, bool mark,
 		struct dirlist *ret)
 {
-	_cleanup_fd_ int fd = sysroot_open_dir(r, path);
+	_cleanup_fd_ int fd = r->tree ? -1 : sysroot_open_dir(r, path);
 	_cleanup_dir_ DIR *d = NULL;
 	struct dirent *e;
 
+	if (r->tree)
+		return list_tree(r, a, path, max, mark, ret);
 	*ret = (struct dirlist){ 0 };
 	if (fd < 0)
 		return fd;

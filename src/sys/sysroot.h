@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
@@ -18,14 +19,22 @@
 #include "model/fact.h"
 
 struct arena;
+struct tree;
 
 struct sysroot {
 	int fd;		 /* O_PATH directory */
 	bool live;	 /* it is this machine's own "/" */
 	const char *dir; /* as the user named it, "/" when live */
 	bool no_openat2; /* found out at opening; also set by tests */
+	const struct tree *tree; /* the files of an image, which are in no folder; else NULL */
 };
 
+/* A root whose files are those of a tree; `dir` is what it is called. */
+struct sysroot *sysroot_of_tree(struct arena *a, const struct tree *tree, const char *dir);
+/*
+ * Are these bytes of a file there? False where an image was read as a stream and they were left out.
+ */
+bool sysroot_has(const struct sysroot *r, const char *path, uint64_t at, uint64_t size);
 /*
  * Opens DIR ("/" gives live). The descriptor is closed with the arena. ERR_NOENT, ERR_ACCESS,
  * ERR_TYPE.
