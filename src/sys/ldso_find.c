@@ -223,6 +223,26 @@ static enum outcome try(struct hunt *h, const char *path, enum load_via via,
 	return why ? FATAL : TAKEN;
 }
 
+/*
+ * "/" as a search directory: when glibc does not find the first file that it looks for there, it takes "/" for a
+ * directory that does not exist and never looks there again, as it cuts the name down to "" before it asks. The
+ * folders for special processors below it are asked for under their own names.
+ */
+static enum outcome try_slash(struct hunt *h, const char *path, enum load_via via,
+			      const struct load_object *holder)
+{
+	struct load_session *s = h->s;
+	bool real = !h->done;
+	enum outcome o;
+
+	if (s->slash == SLASH_GONE)
+		return PASSED;
+	o = try(h, path, via, holder);
+	if (real && s->slash == SLASH_UNKNOWN)
+		s->slash = o == TAKEN ? SLASH_THERE : SLASH_GONE;
+	return s->slash == SLASH_GONE && o == STOPS_LIST ? PASSED : o;
+}
+
 /* One directory, the folders for special processors first. */
 static enum outcome try_place(struct hunt *h, struct ldso_place *p, enum load_via via,
 			      const struct load_object *holder)
@@ -239,45 +259,25 @@ static enum outcome try_place(struct hunt *h, struct ldso_place *p, enum load_vi
 		if (!p->caps[i] && !(p->relative && !w->caps[i][0]))
 			continue;
 		path = arena_printf(h->s->a, "%s%s%s", p->dir, w->caps[i], h->name);
-		o = try(h, absolute(h->s, path), via, holder);
+		if (!w->caps[i][0] && strcmp(p->dir, "/") == 0)
+			o = try_slash(h, path, via, holder);
+		else
+			o = try(h, absolute(h->s, path), via, holder);
 		if (o == TAKEN || o == FATAL)
 			return o;
 	}
 	return o;
 }
 
-/*
- * "/" as a search directory: when glibc does not find the first file that it looks for there, it takes "/" for a
- * directory that does not exist and never looks there again, as it cuts the name down to "" before it asks.
- */
-static enum outcome try_slash(struct hunt *h, struct ldso_place *p, enum load_via via,
-			      const struct load_object *holder)
-{
-	struct load_session *s = h->s;
-	bool real = !h->done;
-	enum outcome o;
-
-	if (s->slash == SLASH_GONE)
-		return PASSED;
-	o = try_place(h, p, via, holder);
-	if (real && s->slash == SLASH_UNKNOWN)
-		s->slash = o == TAKEN ? SLASH_THERE : SLASH_GONE;
-	return s->slash == SLASH_GONE && o == STOPS_LIST ? PASSED : o;
-}
-
 static void try_dirs(struct hunt *h, const struct load_dirs *d, enum load_via via,
 		     const struct load_object *holder)
 {
-	enum outcome o;
 	size_t i;
 
 	/* Behind the file that is taken the search goes on: what is found there is hidden by it. */
-	for (i = 0; i < d->n; i++) {
-		o = strcmp(d->v[i]->dir, "/") == 0 ? try_slash(h, d->v[i], via, holder) :
-						     try_place(h, d->v[i], via, holder);
-		if (o == STOPS_LIST && !h->done)
+	for (i = 0; i < d->n; i++)
+		if (try_place(h, d->v[i], via, holder) == STOPS_LIST && !h->done)
 			return;
-	}
 }
 
 /* -------- the stages */
