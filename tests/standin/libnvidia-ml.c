@@ -161,3 +161,82 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t dev, nvmlGpuFabricInfo_t *i
 	info->state = (unsigned char)say_number(P, "fabric", index_of(dev), 0);
 	return 0;
 }
+
+/* Each counter is not supported unless the script names it, as on a card without ECC. */
+static nvmlReturn_t scripted(const char *key, nvmlDevice_t dev, long *ret)
+{
+	*ret = say_number(P, key, index_of(dev), -1);
+	return *ret < 0 ? NVML_ERROR_NOT_SUPPORTED : 0;
+}
+
+nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t dev, nvmlMemoryErrorType_t type,
+					 nvmlEccCounterType_t counter, unsigned long long *n)
+{
+	long value;
+	nvmlReturn_t r = scripted("ecc", dev, &value);
+
+	if (type != NVML_MEMORY_ERROR_TYPE_UNCORRECTED || counter != NVML_VOLATILE_ECC)
+		return NVML_ERROR_NOT_FOUND;
+	*n = (unsigned long long)value;
+	return r;
+}
+
+nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t dev, unsigned int *corrected,
+				       unsigned int *uncorrected, unsigned int *pending,
+				       unsigned int *failed)
+{
+	long value;
+	nvmlReturn_t r = scripted("remap", dev, &value);
+
+	*corrected = *uncorrected = 0;
+	*pending = value & 1;
+	*failed = (value >> 1) & 1;
+	return r;
+}
+
+nvmlReturn_t nvmlDeviceGetRetiredPagesPendingStatus(nvmlDevice_t dev, nvmlEnableState_t *pending)
+{
+	long value;
+	nvmlReturn_t r = scripted("retired", dev, &value);
+
+	*pending = (nvmlEnableState_t)value;
+	return r;
+}
+
+nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t dev, nvmlEnableState_t *mode)
+{
+	long value;
+	nvmlReturn_t r = scripted("persistence", dev, &value);
+
+	*mode = (nvmlEnableState_t)value;
+	return r;
+}
+
+nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t dev, nvmlGpuVirtualizationMode_t *mode)
+{
+	long value;
+	nvmlReturn_t r = scripted("virtual", dev, &value);
+
+	*mode = (nvmlGpuVirtualizationMode_t)value;
+	return r;
+}
+
+nvmlReturn_t nvmlDeviceGetGridLicensableFeatures_v4(nvmlDevice_t dev,
+						    nvmlGridLicensableFeatures_t *f)
+{
+	long value;
+	nvmlReturn_t r = scripted("license", dev, &value);
+
+	memset(f, 0, sizeof(*f));
+	f->isGridLicenseSupported = 1;
+	/* One more than there is room for. */
+	f->licensableFeaturesCount = 4;
+	f->gridLicensableFeatures[1].featureState = value > 0;
+	return r;
+}
+
+nvmlReturn_t nvmlSystemGetConfComputeGpusReadyState(unsigned int *ready)
+{
+	*ready = (unsigned)say_number(P, "cc_ready", -1, 0);
+	return 0;
+}

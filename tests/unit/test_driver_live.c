@@ -163,6 +163,38 @@ static void sixteen_mixed_gpus_are_merged_by_address(void **state)
 	machine_done(&m);
 }
 
+static void health_licence_and_place_of_each_gpu(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m, "devices=3;nvml.devices=3;nvml.ecc0=2;nvml.remap0=1;nvml.persistence0=1;"
+			 "nvml.virtual0=1;nvml.remap1=2;nvml.virtual1=2;nvml.license1=0;"
+			 "nvml.retired2=1;nvml.virtual2=9;nvml.fabric2=2;nvml.cc_feature=1;"
+			 "nvml.cc_ready=0");
+	make_healthy(&m, 3);
+	machine_run(&m, "5000");
+	assert_value(&m.s.gpus[0].ecc_errors, "2");
+	assert_value(&m.s.gpus[0].row_remap, "pending");
+	assert_value(&m.s.gpus[0].persistence, "yes");
+	assert_value(&m.s.gpus[0].virtualization, "passthrough");
+	assert_value(&m.s.gpus[0].fabric, "none");
+	/* Rows or pages: who has rows is not asked for pages, and who is no virtual GPU not for a
+	 * licence. */
+	assert_int_equal(m.s.gpus[0].retired_pending.state, FACT_NOT_ASKED);
+	assert_int_equal(m.s.gpus[0].license.state, FACT_NOT_ASKED);
+	assert_value(&m.s.gpus[1].row_remap, "failed");
+	assert_value(&m.s.gpus[1].virtualization, "vgpu");
+	assert_value(&m.s.gpus[1].license, "unlicensed");
+	assert_int_equal(m.s.gpus[1].ecc_errors.state, FACT_NOT_ASKED);
+	assert_value(&m.s.gpus[2].retired_pending, "yes");
+	assert_value(&m.s.gpus[2].fabric, "in-progress");
+	assert_int_equal(m.s.gpus[2].virtualization.state, FACT_NOT_ASKED);
+	assert_value(&m.s.driver.conf_compute, "on");
+	assert_value(&m.s.driver.conf_ready, "no");
+	machine_done(&m);
+}
+
 static void mig_devices_are_listed_and_modes_named(void **state)
 {
 	struct machine m;
@@ -554,6 +586,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_healthy_machine_is_read_through_both),
 		cmocka_unit_test(sixteen_mixed_gpus_are_merged_by_address),
+		cmocka_unit_test(health_licence_and_place_of_each_gpu),
 		cmocka_unit_test(mig_devices_are_listed_and_modes_named),
 		cmocka_unit_test(a_lost_gpu_is_the_one_that_nobody_else_claims),
 		cmocka_unit_test(V1_no_library_is_absence),
