@@ -428,6 +428,7 @@ static const struct opt *const opts[] = { &opt_shell,	  &opt_env_format, &opt_cu
 
 const struct cmd cmd_env = {
 	.name = "env",
+	.args = "",
 	.summary = N_("PATH and LD_LIBRARY_PATH for a toolkit, in every shell and file format"),
 	.details = N_(
 		"Prints lines that set the variables of a CUDA toolkit and of an installed "
