@@ -137,7 +137,8 @@ class Watch:
     def __init__(self, top):
         self.c = ctypes.CDLL(None, use_errno=True)
         self.fd = self.c.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        for path, _, _ in os.walk(top):
+        # The walk opens the folders itself: it has to be over before they are watched.
+        for path, _, _ in list(os.walk(top)):
             self.c.inotify_add_watch(self.fd, os.fsencode(path), 0x1 | 0x20)  # IN_ACCESS | IN_OPEN
 
     def touched(self):
