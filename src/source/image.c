@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/view.h"
+#include "source/image_digest.h"
 #include "sys/child.h"
 #include "sys/elf.h"
 #include "sys/sysroot.h"
@@ -119,10 +120,11 @@ static ssize_t nested_read(void *ctx, const void **ret)
 
 /* -------- members */
 
+/* Lists and configurations stand at the top of an image's archive, or are blobs. */
 static bool is_json_name(const char *name)
 {
-	return view_ends(view_of(name), ".json") || view_starts(view_of(name), "blobs/") ||
-	       view_ends(view_of(name), "/json") || strcmp(name, "oci-layout") == 0;
+	return view_starts(view_of(name), "blobs/") ||
+	       (!strchr(name, '/') && view_ends(view_of(name), ".json"));
 }
 
 static bool is_layer_name(const char *name)
@@ -334,51 +336,6 @@ static int layer_of_range(struct loading_image *l, struct blob *b, struct err *e
 	tar_close(t);
 	b->layer = layer;
 	return r;
-}
-
-/* -------- digests, in a child beside the reading */
-
-struct hashing {
-	const char *path;
-	struct hash_job {
-		const char *file; /* NULL: the archive */
-		const char *digest;
-		uint64_t from, size;
-	} * jobs;
-	size_t n;
-};
-
-/* Answers 1 + the number of the first blob that is not what its digest says; 0 when all are. */
-static long hash_all(void *ctx, void *answer, size_t size)
-{
-	struct hashing *h = ctx;
-	unsigned bad = 0;
-	size_t i;
-
-	for (i = 0; i < h->n && !bad; i++) {
-		_cleanup_fd_ int fd = open(h->jobs[i].file ? h->jobs[i].file : h->path,
-					   O_RDONLY | O_CLOEXEC);
-		unsigned char buf[64 << 10];
-		uint64_t at = h->jobs[i].from, end = at + h->jobs[i].size;
-		char hex[SHA256_HEX + 1];
-		struct sha256 s;
-
-		sha256_init(&s);
-		while (fd >= 0 && at < end) {
-			size_t n = end - at < sizeof(buf) ? (size_t)(end - at) : sizeof(buf);
-			ssize_t k = pread(fd, buf, n, (off_t)at);
-
-			if (k <= 0)
-				break;
-			sha256_add(&s, buf, (size_t)k);
-			at += (uint64_t)k;
-		}
-		sha256_hex(&s, hex);
-		if (at != end || strcmp(hex, h->jobs[i].digest) != 0)
-			bad = (unsigned)i + 1;
-	}
-	memcpy(answer, &bad, sizeof(bad) < size ? sizeof(bad) : size);
-	return (long)sizeof(bad);
 }
 
 static void note(struct loading_image *l, const char *text)
