@@ -77,7 +77,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 # shared object. Never add libcurl here: a DT_NEEDED libcurl costs every start some 10 ms, and
 # start-up has to be instant; what needs the network is to be loaded when it is asked for
 # (scripts/check-needed.sh holds the list of what the program may need at start).
-LIBRARIES := cjson
+LIBRARIES := cjson pcre2-8 yaml
 
 lib = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)),-l:lib$(1).a,-l$(1))
 LIBS := $(foreach l,$(LIBRARIES),$(call lib,$(l))) -ldl -lm
@@ -219,6 +219,7 @@ $(2)/obj/gen/compat_data.o: build/gen/compat_data.S $(TABLES) $(BESIDE) $(2)/.cf
 
 # What its source embeds.
 $(2)/obj/prove/ptx.o: $(wildcard kernels/*.ptx)
+$(2)/obj/prove/exec.o: kernels/exec.py
 
 $(2)/libcuvet.a: $(addprefix $(2)/obj/,$(OBJECTS)) $(2)/.objects
 	$$(QUIET) AR $$@

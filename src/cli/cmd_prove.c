@@ -9,6 +9,7 @@
 #include "cli/opts.h"
 #include "cli/present.h"
 #include "prove/prove.h"
+#include "prove/stack.h"
 #include "report/prove_text.h"
 #include "report/report.h"
 #include "rule/rule.h"
@@ -25,6 +26,10 @@ static const struct opt opt_bench = { .name = "bench", .kind = OPT_FLAG, AT(benc
 	.help = N_("measure transfers, memory and launches too") };
 static const struct opt opt_keep_going = { .name = "keep-going", .kind = OPT_FLAG, AT(keep_going),
 	.help = N_("go on after a broken kernel, to see which others break") };
+static const struct opt opt_stack = { .name = "stack", .kind = OPT_STRING, .arg = "PREFIX|auto", AT(stack),
+	.help = N_("run the libraries of this environment (venv, conda, toolkit) too") };
+static const struct opt opt_exec = { .name = "exec", .kind = OPT_FLAG, AT(exec),
+	.help = N_("with --stack: run its Python and frameworks too") };
 static const struct opt opt_index = { .name = "gpu", .kind = OPT_STRING, .arg = "INDEX", AT(gpu),
 	.help = N_("this GPU alone, as nvidia-smi counts them") };
 static const struct opt opt_rung_timeout = { .name = "timeout", .kind = OPT_STRING, .arg = "S", AT(timeout),
@@ -110,6 +115,8 @@ static int usage(const struct options *o)
 
 	if (o->args.n)
 		err_set(&e, ERR_USAGE, _("prove takes no operand: %.200s"), o->args.v[0]);
+	else if (o->exec && !o->stack)
+		err_set(&e, ERR_USAGE, _("--exec goes with --stack PREFIX|auto"));
 	else if (o->quick && o->full)
 		err_set(&e, ERR_USAGE, _("--quick and --full exclude each other"));
 	else if (o->root || o->facts || o->assume.n || o->no_live)
@@ -120,6 +127,20 @@ static int usage(const struct options *o)
 	return cli_fail(&e);
 }
 
+/* What rests on a ladder that held. */
+static void more(struct run *r, const struct prove_options *po, const struct stack *s, struct proof *p)
+{
+	int gpu = po->gpu < 0 ? 0 : po->gpu;
+
+	if (po->gpu < 0)
+		peer_run(r->a, po, p);
+	if (s)
+		stack_run(r->a, po, s, gpu, p);
+	if (s && r->o->exec)
+		exec_run(r->a, po, s, gpu, p);
+	proof_sort(p);
+}
+
 static int run(struct run *r)
 {
 	const struct options *o = r->o;
@@ -128,6 +149,8 @@ static int run(struct run *r)
 	struct prove_watch watch = { .doing = show_doing, .ctx = r };
 	bool tell = !o->json && isatty(STDERR_FILENO);
 	struct proof p = { 0 };
+	struct err e = { 0 };
+	struct stack stack;
 	uint64_t n;
 	int code = usage(o);
 
@@ -141,7 +164,11 @@ static int run(struct run *r)
 	}
 	if (code)
 		return code;
+	if (o->stack && stack_find(r->a, o->stack, &stack, &e))
+		return cli_fail(&e);
 	prove_run(r->a, &po, tell ? &watch : NULL, &p);
+	if (proof_exit(&p) == 0)
+		more(r, &po, o->stack ? &stack : NULL, &p);
 	if (tell)
 		clear_doing();
 	if (!p.n_gpus && !p.interrupted) {
@@ -153,7 +180,7 @@ static int run(struct run *r)
 }
 
 static const struct opt *const opts[] = {
-	&opt_quick, &opt_full, &opt_bench, &opt_keep_going, &opt_index, &opt_rung_timeout, NULL,
+	&opt_quick, &opt_full, &opt_bench, &opt_keep_going, &opt_stack, &opt_exec, &opt_index, &opt_rung_timeout, NULL,
 };
 
 extern const struct cmd cmd_prove;

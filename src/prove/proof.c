@@ -18,6 +18,19 @@ const char *proof_result_name(enum proof_result r)
 	return names[r];
 }
 
+void proof_sort(struct proof *p)
+{
+	struct proof_test t;
+	size_t i, k;
+
+	for (i = 1; i < p->n; i++) {
+		t = p->tests[i];
+		for (k = i; k && (unsigned)p->tests[k - 1].gpu > (unsigned)t.gpu; k--)
+			p->tests[k] = p->tests[k - 1];
+		p->tests[k] = t;
+	}
+}
+
 void outcome_figure(struct proof_outcome *o, const char *name, double value)
 {
 	struct proof_figure *f;
@@ -27,6 +40,19 @@ void outcome_figure(struct proof_outcome *o, const char *name, double value)
 	f = &o->figures[o->n_figures++];
 	snprintf(f->name, sizeof(f->name), "%s", name);
 	f->value = value;
+}
+
+void outcome_seal(struct proof_outcome *o)
+{
+	uint32_t i;
+
+	o->why[sizeof(o->why) - 1] = o->call[sizeof(o->call) - 1] = o->path[sizeof(o->path) - 1] = '\0';
+	if (o->n_figures > PROOF_FIGURES)
+		o->n_figures = 0;
+	if (o->result > PROOF_INCONCLUSIVE)
+		o->result = PROOF_FAIL;
+	for (i = 0; i < o->n_figures; i++)
+		o->figures[i].name[PROOF_NAME - 1] = '\0';
 }
 
 static size_t count(const struct proof *p, enum proof_result r)

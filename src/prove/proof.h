@@ -64,6 +64,8 @@ struct proof {
 	bool interrupted;
 };
 
+/* Rows GPU by GPU, in their order; those of no GPU last. */
+void proof_sort(struct proof *p);
 const char *proof_result_name(enum proof_result r);
 /* "stack-ok", "degraded" (inconclusive ones), "blocked", "undetermined". */
 const char *proof_verdict(const struct proof *p);
@@ -71,6 +73,8 @@ const char *proof_verdict(const struct proof *p);
 int proof_exit(const struct proof *p);
 /* cuvet.proof/1. */
 void proof_json(const struct proof *p, struct strbuf *out);
+/* Of one that came from another process: makes its texts end and its numbers keep to their ranges. */
+void outcome_seal(struct proof_outcome *o);
 /* Adds a figure; more than fit are dropped. */
 void outcome_figure(struct proof_outcome *o, const char *name, double value);
 

@@ -14,6 +14,8 @@ struct prove_watch {
 /* Climbs the ladder on every GPU. What goes wrong is in the rows; never fails itself. */
 void prove_run(struct arena *a, const struct prove_options *o, const struct prove_watch *watch,
 	       struct proof *ret);
+/* Every pair of GPUs; appends rows "p2p" where there are two or more. */
+void peer_run(struct arena *a, const struct prove_options *o, struct proof *p);
 /* The present environment without what the loader would preload; `visible`: CUDA_VISIBLE_DEVICES
  * set to that, NULL: as it is. */
 const char *const *prove_environment(struct arena *a, const char *visible);
