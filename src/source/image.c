@@ -416,7 +416,7 @@ static int assemble(struct loading_image *l, struct err *err)
 	struct manifest m;
 	int r;
 
-	l->image->tree = tree_new(l->a);
+	l->image->tree = ftree_new(l->a);
 	/* Docker's list stands beside the index of newer archives, and names the layers plainly. */
 	if (json_type(doc) == JSON_ARRAY) {
 		l->image->layout = "docker archive";

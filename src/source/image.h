@@ -28,7 +28,7 @@ struct layer {
 };
 
 struct image {
-	struct tree *tree;
+	struct ftree *tree;
 	const struct json *config; /* of OCI and docker, or NULL */
 	const char *reference;	   /* "pytorch/pytorch:2.5.1", or NULL */
 	const char *layout;	   /* "docker archive", "OCI layout", "root archive" */
@@ -54,7 +54,7 @@ int layer_read(struct arena *a, struct tar *t, int fd, uint64_t base, uint64_t e
 /* One member; to be called before the next one is asked for. */
 int layer_add(struct arena *a, struct tar *t, const struct tar_member *m, int fd, uint64_t base,
 	      uint64_t end, struct spill *s, struct layer *ret, struct err *err) ATTR_MUST;
-void layer_apply(struct tree *t, const struct layer *l, unsigned number);
+void layer_apply(struct ftree *t, const struct layer *l, unsigned number);
 /* Where the data of the member begin whose header is at `header`; 0 when that makes no sense. */
 uint64_t layer_data(int fd, uint64_t header);
 /* What is kept of a file of that name, and whether its name is kept at all. */

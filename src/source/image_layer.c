@@ -212,7 +212,7 @@ int layer_read(struct arena *a, struct tar *t, int fd, uint64_t base, uint64_t e
 /* -------- laying over */
 
 /* "a/b/.wh.c" takes away a/b/c of the layers below; "a/.wh..wh..opq" all that they have in a. */
-static bool whiteout(struct tree *t, const char *name, unsigned number)
+static bool whiteout(struct ftree *t, const char *name, unsigned number)
 {
 	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
 	char path[PATH_MAX];
@@ -225,43 +225,43 @@ static bool whiteout(struct tree *t, const char *name, unsigned number)
 	memcpy(path, name, dir);
 	path[dir] = '\0';
 	if (strcmp(base, ".wh..wh..opq") == 0) {
-		tree_make_opaque(t, dir ? path : "/", number);
+		ftree_make_opaque(t, dir ? path : "/", number);
 		return true;
 	}
 	/* Other names of the form .wh..wh.* are aufs's own. */
 	if (strncmp(base, ".wh..wh.", 8) == 0 || strcmp(base, ".wh...") == 0 || !base[4])
 		return true;
 	memcpy(path + dir, base + 4, strlen(base + 4) + 1);
-	tree_remove(t, path, number);
+	ftree_remove(t, path, number);
 	return true;
 }
 
-static void put(struct tree *t, const struct layer_entry *e, unsigned number)
+static void put(struct ftree *t, const struct layer_entry *e, unsigned number)
 {
 	const struct tree_node *from;
 	struct tree_node *n;
 
 	if (e->hardlink) {
 		/* Names of this layer or of those below; of what it leads to, the contents are shared. */
-		if (tree_find(t, e->hardlink, false, NULL, &from) != 0 || S_ISDIR(from->mode))
+		if (ftree_find(t, e->hardlink, false, NULL, &from) != 0 || S_ISDIR(from->mode))
 			return;
 		struct tree_node copy = *from;
 
-		n = tree_put(t, e->name, copy.mode, number);
+		n = ftree_put(t, e->name, copy.mode, number);
 		if (n) {
 			n->link = copy.link;
 			n->data = copy.data;
 		}
 		return;
 	}
-	n = tree_put(t, e->name, e->mode, number);
+	n = ftree_put(t, e->name, e->mode, number);
 	if (!n)
 		return;
 	n->link = S_ISLNK(e->mode) ? (e->symlink ? e->symlink : "") : NULL;
 	n->data = e->data;
 }
 
-void layer_apply(struct tree *t, const struct layer *l, unsigned number)
+void layer_apply(struct ftree *t, const struct layer *l, unsigned number)
 {
 	size_t i;
 

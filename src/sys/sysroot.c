@@ -128,12 +128,12 @@ static int reopen(const struct sysroot *r, int pfd, const char *path, int flags)
 static int open_in_tree(const struct sysroot *r, const char *path, struct stat *ret)
 {
 	const struct tree_node *n;
-	int e = tree_find(r->tree, path, true, NULL, &n);
+	int e = ftree_find(r->tree, path, true, NULL, &n);
 
 	if (e)
 		return e;
-	tree_stat(n, ret);
-	return tree_open(r->tree, n);
+	ftree_stat(n, ret);
+	return ftree_open(r->tree, n);
 }
 
 static int open_checked(const struct sysroot *r, const char *path, struct stat *ret)
@@ -179,7 +179,7 @@ int sysroot_open(struct arena *a, const char *dir, struct sysroot **ret, struct 
 	return 0;
 }
 
-struct sysroot *sysroot_of_tree(struct arena *a, const struct tree *tree, const char *dir)
+struct sysroot *sysroot_of_tree(struct arena *a, const struct ftree *tree, const char *dir)
 {
 	struct sysroot *r = arena_calloc(a, 1, sizeof(*r));
 
@@ -193,7 +193,7 @@ bool sysroot_has(const struct sysroot *r, const char *path, uint64_t at, uint64_
 {
 	const struct tree_node *n;
 
-	return !r->tree || (tree_find(r->tree, path, true, NULL, &n) == 0 && tree_has(n, at, size));
+	return !r->tree || (ftree_find(r->tree, path, true, NULL, &n) == 0 && ftree_has(n, at, size));
 }
 
 int sysroot_open_file(const struct sysroot *r, const char *path)
@@ -300,7 +300,7 @@ int sysroot_readlink(const struct sysroot *r, struct arena *a, const char *path,
 	int e;
 
 	if (r->tree) {
-		e = tree_find(r->tree, path, false, NULL, &node);
+		e = ftree_find(r->tree, path, false, NULL, &node);
 		if (!e && !S_ISLNK(node->mode))
 			e = -EINVAL;
 		if (!e)
@@ -327,9 +327,9 @@ int sysroot_stat(const struct sysroot *r, const char *path, bool follow, struct 
 	int e;
 
 	if (r->tree) {
-		e = tree_find(r->tree, path, follow, NULL, &n);
+		e = ftree_find(r->tree, path, follow, NULL, &n);
 		if (!e)
-			tree_stat(n, ret);
+			ftree_stat(n, ret);
 		return e;
 	}
 	if (pfd < 0)
@@ -361,7 +361,7 @@ int sysroot_realpath(const struct sysroot *r, struct arena *a, const char *path,
 	if (r->tree) {
 		const struct tree_node *n;
 
-		fd = tree_find(r->tree, path, true, buf, &n);
+		fd = ftree_find(r->tree, path, true, buf, &n);
 		if (fd)
 			return fd;
 	} else {
@@ -392,7 +392,7 @@ static int list_tree(const struct sysroot *r, struct arena *a, const char *path,
 		     struct dirlist *ret)
 {
 	const struct tree_node *dir, *n;
-	int e = tree_find(r->tree, path, true, NULL, &dir);
+	int e = ftree_find(r->tree, path, true, NULL, &dir);
 
 	*ret = (struct dirlist){ 0 };
 	if (!e && !S_ISDIR(dir->mode))

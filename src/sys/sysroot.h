@@ -19,18 +19,18 @@
 #include "model/fact.h"
 
 struct arena;
-struct tree;
+struct ftree;
 
 struct sysroot {
 	int fd;		 /* O_PATH directory */
 	bool live;	 /* it is this machine's own "/" */
 	const char *dir; /* as the user named it, "/" when live */
 	bool no_openat2; /* found out at opening; also set by tests */
-	const struct tree *tree; /* the files of an image, which are in no folder; else NULL */
+	const struct ftree *tree; /* the files of an image, which are in no folder; else NULL */
 };
 
 /* A root whose files are those of a tree; `dir` is what it is called. */
-struct sysroot *sysroot_of_tree(struct arena *a, const struct tree *tree, const char *dir);
+struct sysroot *sysroot_of_tree(struct arena *a, const struct ftree *tree, const char *dir);
 /*
  * Are these bytes of a file there? False where an image was read as a stream and they were left out.
  */

@@ -10,9 +10,9 @@
 
 enum { NODES_MAX = 2000000, SLOTS_FIRST = 1 << 12, DEPTH_MAX = 256, LINKS_MAX = 40, NAME_LIMIT = 255 };
 
-struct tree *tree_new(struct arena *a)
+struct ftree *ftree_new(struct arena *a)
 {
-	struct tree *t = arena_calloc(a, 1, sizeof(*t));
+	struct ftree *t = arena_calloc(a, 1, sizeof(*t));
 
 	t->a = a;
 	t->n_slots = SLOTS_FIRST;
@@ -32,7 +32,7 @@ static size_t hash(const struct tree_node *parent, struct view name)
 	return (size_t)(h ^ h >> 29);
 }
 
-static struct tree_node **slot(const struct tree *t, const struct tree_node *parent, struct view name)
+static struct tree_node **slot(const struct ftree *t, const struct tree_node *parent, struct view name)
 {
 	size_t i = hash(parent, name);
 
@@ -44,7 +44,7 @@ static struct tree_node **slot(const struct tree *t, const struct tree_node *par
 	}
 }
 
-static void grow(struct tree *t)
+static void grow(struct ftree *t)
 {
 	struct tree_node **old = t->slots;
 	size_t n = t->n_slots, i;
@@ -56,7 +56,7 @@ static void grow(struct tree *t)
 			*slot(t, old[i]->parent, view_of(old[i]->name)) = old[i];
 }
 
-static struct tree_node *child(const struct tree *t, const struct tree_node *dir, struct view name)
+static struct tree_node *child(const struct ftree *t, const struct tree_node *dir, struct view name)
 {
 	struct tree_node *n = *slot(t, dir, name);
 
@@ -64,7 +64,7 @@ static struct tree_node *child(const struct tree *t, const struct tree_node *dir
 }
 
 /* The child of that name, made anew or revived when it is not there. */
-static struct tree_node *add_child(struct tree *t, struct tree_node *dir, struct view name)
+static struct tree_node *add_child(struct ftree *t, struct tree_node *dir, struct view name)
 {
 	struct tree_node **s = slot(t, dir, name), *n = *s;
 
@@ -148,7 +148,7 @@ static bool possible(struct view name)
 }
 
 /* The folder above the last component, made where it is not there; *ret_name is that component. */
-static struct tree_node *above(struct tree *t, const char *path, unsigned layer, struct view *ret_name)
+static struct tree_node *above(struct ftree *t, const char *path, unsigned layer, struct view *ret_name)
 {
 	struct view rest = view_of(path), c;
 	struct tree_node *dir = &t->root, *n;
@@ -175,7 +175,7 @@ static struct tree_node *above(struct tree *t, const char *path, unsigned layer,
 
 			memcpy(at, path, off);
 			at[off] = '\0';
-			if (tree_find(t, at, true, real, &led) == 0 && S_ISDIR(led->mode)) {
+			if (ftree_find(t, at, true, real, &led) == 0 && S_ISDIR(led->mode)) {
 				dir = (struct tree_node *)(uintptr_t)led;
 				continue;
 			}
@@ -187,7 +187,7 @@ static struct tree_node *above(struct tree *t, const char *path, unsigned layer,
 	return NULL;
 }
 
-struct tree_node *tree_put(struct tree *t, const char *path, mode_t mode, unsigned layer)
+struct tree_node *ftree_put(struct ftree *t, const char *path, mode_t mode, unsigned layer)
 {
 	struct view name;
 	struct tree_node *dir = above(t, path, layer, &name), *n = dir ? add_child(t, dir, name) : NULL;
@@ -205,23 +205,23 @@ struct tree_node *tree_put(struct tree *t, const char *path, mode_t mode, unsign
 	return n;
 }
 
-void tree_remove(struct tree *t, const char *path, unsigned layer)
+void ftree_remove(struct ftree *t, const char *path, unsigned layer)
 {
 	const struct tree_node *found;
 	struct tree_node *n;
 
-	if (tree_find(t, path, false, NULL, &found) != 0 || found == &t->root)
+	if (ftree_find(t, path, false, NULL, &found) != 0 || found == &t->root)
 		return;
 	n = (struct tree_node *)(uintptr_t)found;
 	if (!drop(n, layer, 0) && n->layer < layer)
 		n->gone = true;
 }
 
-void tree_make_opaque(struct tree *t, const char *path, unsigned layer)
+void ftree_make_opaque(struct ftree *t, const char *path, unsigned layer)
 {
 	const struct tree_node *found;
 
-	if (tree_find(t, path, true, NULL, &found) == 0)
+	if (ftree_find(t, path, true, NULL, &found) == 0)
 		drop((struct tree_node *)(uintptr_t)found, layer, 0);
 }
 
@@ -234,7 +234,7 @@ struct walk {
 };
 
 /* Puts the link's target in front of what is still to do. */
-static int follow_link(const struct tree *t, struct walk *w, const struct tree_node *n, struct view rest)
+static int follow_link(const struct ftree *t, struct walk *w, const struct tree_node *n, struct view rest)
 {
 	char next[PATH_MAX];
 	size_t k = strlen(n->link);
@@ -278,7 +278,7 @@ static int path_of(const struct tree_node *n, char *ret)
 	return 0;
 }
 
-int tree_find(const struct tree *t, const char *path, bool follow, char *ret_path,
+int ftree_find(const struct ftree *t, const char *path, bool follow, char *ret_path,
 	      const struct tree_node **ret)
 {
 	struct walk w = { .at = &t->root };
@@ -317,7 +317,7 @@ int tree_find(const struct tree *t, const char *path, bool follow, char *ret_pat
 	return ret_path ? path_of(w.at, ret_path) : 0;
 }
 
-void tree_stat(const struct tree_node *n, struct stat *ret)
+void ftree_stat(const struct tree_node *n, struct stat *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->st_mode = n->mode;

@@ -41,7 +41,7 @@ struct tree_node {
 	bool gone;	/* a later layer took it away */
 };
 
-struct tree {
+struct ftree {
 	struct arena *a;
 	struct tree_node root;
 	struct tree_node **slots; /* by hash of parent and name; n_slots is a power of two */
@@ -49,27 +49,27 @@ struct tree {
 	bool full; /* the limit of names was reached */
 };
 
-struct tree *tree_new(struct arena *a);
+struct ftree *ftree_new(struct arena *a);
 /*
  * Puts a file, folder or link at PATH, whatever was there; folders above it are made. Links among
  * those above lead on inside the tree. The node, or NULL for a name that cannot be (empty, "..", too
  * long or deep) and when the tree is full.
  */
-struct tree_node *tree_put(struct tree *t, const char *path, mode_t mode, unsigned layer);
+struct tree_node *ftree_put(struct ftree *t, const char *path, mode_t mode, unsigned layer);
 /* Takes PATH away, and all below it, as far as an earlier layer put it there. */
-void tree_remove(struct tree *t, const char *path, unsigned layer);
+void ftree_remove(struct ftree *t, const char *path, unsigned layer);
 /* Takes away what earlier layers put into the folder PATH. */
-void tree_make_opaque(struct tree *t, const char *path, unsigned layer);
+void ftree_make_opaque(struct ftree *t, const char *path, unsigned layer);
 
 /* What PATH leads to; `ret_path` (PATH_MAX, may be NULL) gets it without links. 0 or -errno. */
-int tree_find(const struct tree *t, const char *path, bool follow, char *ret_path,
+int ftree_find(const struct ftree *t, const char *path, bool follow, char *ret_path,
 	      const struct tree_node **ret) ATTR_MUST;
 /* A descriptor for reading: a copy in memory of what was kept, or, of a large library, of its headers. */
-int tree_open(const struct tree *t, const struct tree_node *n);
-void tree_stat(const struct tree_node *n, struct stat *ret);
+int ftree_open(const struct ftree *t, const struct tree_node *n);
+void ftree_stat(const struct tree_node *n, struct stat *ret);
 /* Were all these bytes of the file kept? */
-bool tree_has(const struct tree_node *n, uint64_t at, uint64_t size);
+bool ftree_has(const struct tree_node *n, uint64_t at, uint64_t size);
 /* Reads up to n bytes at `at`; what was not kept reads as zeros. Bytes or -errno. */
-ssize_t tree_read(const struct tree_data *d, void *buf, size_t n, uint64_t at);
+ssize_t ftree_read(const struct tree_data *d, void *buf, size_t n, uint64_t at);
 
 #endif

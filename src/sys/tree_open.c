@@ -28,7 +28,7 @@ enum {
 	FATBIN_MAGIC = 0xBA55ED50,
 };
 
-ssize_t tree_read(const struct tree_data *d, void *buf, size_t n, uint64_t at)
+ssize_t ftree_read(const struct tree_data *d, void *buf, size_t n, uint64_t at)
 {
 	size_t i = 0, end = d->n_pieces, mid;
 
@@ -57,7 +57,7 @@ ssize_t tree_read(const struct tree_data *d, void *buf, size_t n, uint64_t at)
 	return (ssize_t)n;
 }
 
-bool tree_has(const struct tree_node *n, uint64_t at, uint64_t size)
+bool ftree_has(const struct tree_node *n, uint64_t at, uint64_t size)
 {
 	const struct tree_data *d = n->data;
 	size_t i;
@@ -90,7 +90,7 @@ static void take(struct copy *c, uint64_t at, uint64_t n)
 	char buf[STEP];
 
 	while (n && !c->error && at < c->d->size) {
-		ssize_t k = tree_read(c->d, buf, n < sizeof(buf) ? (size_t)n : sizeof(buf), at), w;
+		ssize_t k = ftree_read(c->d, buf, n < sizeof(buf) ? (size_t)n : sizeof(buf), at), w;
 
 		if (k <= 0) {
 			c->error = k < 0 ? (int)k : 0;
@@ -108,7 +108,7 @@ static void take(struct copy *c, uint64_t at, uint64_t n)
 
 static bool get(struct copy *c, void *buf, size_t n, uint64_t at)
 {
-	return tree_read(c->d, buf, n, at) == (ssize_t)n;
+	return ftree_read(c->d, buf, n, at) == (ssize_t)n;
 }
 
 /* Headers of the entries of one bundle; where the next one begins. */
@@ -188,12 +188,12 @@ static void take_library(struct copy *c)
 	take(c, table, n * sizeof(h));
 	for (i = 0; i < n && get(c, h, sizeof(h), table + i * sizeof(h)); i++) {
 		memset(name, 0, sizeof(name));
-		(void)tree_read(c->d, name, sizeof(name) - 1, elf_le(names + 24, 8) + elf_le(h, 4));
+		(void)ftree_read(c->d, name, sizeof(name) - 1, elf_le(names + 24, 8) + elf_le(h, 4));
 		take_section(c, h, strcmp(name, ".nv_fatbin") == 0);
 	}
 }
 
-int tree_open(const struct tree *t, const struct tree_node *n)
+int ftree_open(const struct ftree *t, const struct tree_node *n)
 {
 	struct copy c = { .d = n->data };
 	_cleanup_fd_ int fd = -1;
