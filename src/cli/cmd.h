@@ -38,6 +38,9 @@ struct options {
 	const char *pid; /* inspect */
 	bool dev, unset, dry_run; /* env */
 	const char *shell, *env_format, *cuda, *cudnn, *write, *remove; /* env */
+	bool accept_license, allow_http, offline; /* fetch */
+	const char *prefix, *cache, *mirror, *platform, *components, *into, *ca_bundle, *proxy,
+		*retries, *limit_rate, *max_size; /* fetch */
 	const char *timeout; /* seconds, of check and snapshot */
 	const char *format, *root, *facts, *python, *data, *lang, *colour, *gpu, *batch;
 	struct str_list assume, require, error, ignore, requirement;

@@ -17,6 +17,9 @@ struct crypto {
 	__typeof__(EVP_DigestVerify) *verify;
 	__typeof__(EVP_sha256) *sha256;
 	__typeof__(EVP_Digest) *digest;
+	__typeof__(EVP_DigestInit_ex) *init;
+	__typeof__(EVP_DigestUpdate) *update;
+	__typeof__(EVP_DigestFinal_ex) *final;
 };
 
 #define ROW(field, symbol)                                                                 \
@@ -33,6 +36,9 @@ static const struct dl_symbol symbols[] = {
 	ROW(verify, "EVP_DigestVerify"),
 	ROW(sha256, "EVP_sha256"),
 	ROW(digest, "EVP_Digest"),
+	ROW(init, "EVP_DigestInit_ex"),
+	ROW(update, "EVP_DigestUpdate"),
+	ROW(final, "EVP_DigestFinal_ex"),
 };
 
 int crypto_open(struct arena *a, struct crypto **ret, struct err *err)
@@ -54,7 +60,7 @@ int crypto_open(struct arena *a, struct crypto **ret, struct err *err)
 	}
 	return err_set(
 		err, ERR_UNSUPPORTED,
-		_("signatures cannot be verified without libcrypto.so.3 (Debian, Ubuntu: install libssl3): %s"),
+		_("nothing can be verified without libcrypto.so.3 (Debian, Ubuntu: install libssl3): %s"),
 		first.text);
 }
 
@@ -89,6 +95,51 @@ int crypto_sha256(struct crypto *c, struct view data, unsigned char ret[HASH_BYT
 	return err_set(err, ERR_UNSUPPORTED, _("this libcrypto does not do SHA-256"));
 }
 
+struct digest {
+	struct crypto *c;
+	EVP_MD_CTX *ctx;
+	bool good;
+};
+
+static void digest_free(void *p)
+{
+	struct digest *d = p;
+
+	d->c->ctx_free(d->ctx);
+}
+
+struct digest *digest_new(struct arena *a, struct crypto *c)
+{
+	struct digest *d = arena_alloc(a, sizeof(*d));
+
+	d->c = c;
+	d->ctx = c->ctx_new();
+	if (!d->ctx)
+		return NULL;
+	arena_defer(a, digest_free, d);
+	digest_restart(d);
+	return d->good ? d : NULL;
+}
+
+void digest_restart(struct digest *d)
+{
+	d->good = d->c->init(d->ctx, d->c->sha256(), NULL) == 1;
+}
+
+void digest_add(struct digest *d, const void *p, size_t n)
+{
+	d->good = d->good && d->c->update(d->ctx, p, n) == 1;
+}
+
+bool digest_end(struct digest *d, unsigned char ret[HASH_BYTES])
+{
+	unsigned n = 0;
+	bool good = d->good && d->c->final(d->ctx, ret, &n) == 1 && n == HASH_BYTES;
+
+	d->good = false;
+	return good;
+}
+
 #else
 
 int crypto_open(struct arena *a, struct crypto **ret, struct err *err)
@@ -118,6 +169,32 @@ int crypto_sha256(struct crypto *c, struct view data, unsigned char ret[HASH_BYT
 	(void)data;
 	(void)ret;
 	return err_set(err, ERR_UNSUPPORTED, "%s", _(err_text(ERR_UNSUPPORTED)));
+}
+
+struct digest *digest_new(struct arena *a, struct crypto *c)
+{
+	(void)a;
+	(void)c;
+	return NULL;
+}
+
+void digest_restart(struct digest *d)
+{
+	(void)d;
+}
+
+void digest_add(struct digest *d, const void *p, size_t n)
+{
+	(void)d;
+	(void)p;
+	(void)n;
+}
+
+bool digest_end(struct digest *d, unsigned char ret[HASH_BYTES])
+{
+	(void)d;
+	(void)ret;
+	return false;
 }
 
 #endif

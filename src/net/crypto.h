@@ -20,4 +20,13 @@ int crypto_verify(struct crypto *c, struct view data,
 int crypto_sha256(struct crypto *c, struct view data, unsigned char ret[HASH_BYTES],
 		  struct err *err) ATTR_MUST;
 
+/* SHA-256 of what comes in pieces. */
+struct digest;
+/* NULL when this libcrypto does not do it. The arena frees it. */
+struct digest *digest_new(struct arena *a, struct crypto *c);
+void digest_restart(struct digest *d);
+void digest_add(struct digest *d, const void *p, size_t n);
+/* Ends it; false when libcrypto failed at any point: then there is no digest. */
+bool digest_end(struct digest *d, unsigned char ret[HASH_BYTES]);
+
 #endif

@@ -56,7 +56,7 @@ static bool is_loopback(struct view authority)
 	return view_is_nocase(host, "localhost") || is_127(host);
 }
 
-int http_allowed(const char *url, struct err *err)
+static int allowed(const char *url, bool plain, struct err *err)
 {
 	struct view rest, scheme = scheme_of(url, &rest), authority = rest;
 	size_t i;
@@ -74,8 +74,18 @@ int http_allowed(const char *url, struct err *err)
 	if (view_chr(authority, '@') >= 0)
 		return err_set(err, ERR_USAGE,
 			       _("a URL with a user name or password is not taken"));
-	if (view_is_nocase(scheme, "https") || is_loopback(authority))
+	if (view_is_nocase(scheme, "https") || plain || is_loopback(authority))
 		return 0;
 	return err_set(err, ERR_USAGE,
 		       _("%.200s: only https is spoken (http to this machine itself alone)"), url);
+}
+
+int http_allowed(const char *url, struct err *err)
+{
+	return allowed(url, false, err);
+}
+
+int http_allowed_plain(const char *url, struct err *err)
+{
+	return allowed(url, true, err);
 }

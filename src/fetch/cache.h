@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cache: verified archives under their final names, parts of others as NAME.part with a note of
+ * where they came from, manifests. Laid out as a mirror is, so that it can serve as one. What is
+ * taken from it is hashed again.
+ */
+#ifndef FETCH_CACHE_H
+#define FETCH_CACHE_H
+
+#include "fetch/fetch.h"
+
+struct crypto;
+struct digest;
+struct http;
+struct view;
+
+struct cache {
+	struct arena *a;
+	const struct fetch_options *o;
+	const char *path;
+	bool own;     /* PREFIX/.cache, which goes away again when it is empty */
+	int fd;	      /* -1: not there */
+	const char *base; /* URL without a slash at its end; NULL: `folder` */
+	const char *folder;
+	struct http *http;     /* opened when first needed */
+	struct crypto *crypto; /* likewise */
+};
+
+/* Opens nothing yet that is not there. ERR_USAGE for a mirror that cannot be one. */
+int cache_init(struct arena *a, const struct fetch_options *o, struct cache *ret,
+	       struct err *err) ATTR_MUST;
+void cache_done(struct cache *c);
+int cache_crypto(struct cache *c, struct err *err) ATTR_MUST;
+/* The URL, or the path, of what lies at `rel` of the mirror. */
+const char *cache_url(const struct cache *c, const char *rel);
+
+/* A manifest: out of the cache when it came from the same place, else from the mirror. */
+int cache_manifest(struct cache *c, const char *rel, const char *pinned, struct view *ret,
+		   bool *ret_fresh, bool *ret_repinned, struct err *err) ATTR_MUST;
+void cache_keep_manifest(struct cache *c, const char *rel, const struct view *text);
+void cache_drop(struct cache *c, const char *rel);
+
+/* Is the archive there, whole by its size? */
+bool cache_has(struct cache *c, const struct fetch_item *item);
+/*
+ * The taker of an archive's bytes: `start` (also again, when it begins anew) with a descriptor to be
+ * read by pread, `more` whenever bytes were added.
+ */
+struct cache_taker {
+	int (*start)(void *ctx, int fd, struct err *err);
+	void (*more)(void *ctx, uint64_t n);
+	void *ctx;
+};
+/*
+ * Gets the archive into the cache, whole and with the right hash. *ret_fd stays open for the taker.
+ * What fails after the network gave something is kept as a part, what is wrong is thrown away.
+ */
+int cache_archive(struct cache *c, const struct fetch_item *item, const struct cache_taker *t,
+		  int *ret_fd, struct err *err) ATTR_MUST;
+
+#endif

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is installed below a prefix, whether it is still as it was, and taking it away. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "fetch/into.h"
+#include "fetch/manifest.h"
+#include "fetch/store.h"
+#include "fetch/tree.h"
+#include "model/version.h"
+#include "net/crypto.h"
+
+enum {
+	OPEN_DIR = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW,
+	HEAD_BYTES = 32 << 10,
+	ITEMS_MAX = 10000,
+	BLOCK = 256 << 10,
+};
+
+/* -------- finding */
+
+/* The beginning of a record, which holds its head; cut to whole lines. */
+static bool read_head(struct arena *a, int dir, const char *path, struct record *ret)
+{
+	_cleanup_fd_ int fd = tree_open(dir, path, O_RDONLY | O_NONBLOCK, 0);
+	char *text = arena_alloc(a, HEAD_BYTES + 8);
+	struct stat st;
+	ssize_t n;
+	size_t end;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	n = pread(fd, text, HEAD_BYTES, 0);
+	if (n <= 0)
+		return false;
+	for (end = (size_t)n; end && text[end - 1] != '\n'; end--)
+		;
+	memcpy(text + end, "end\n", 4);
+	return record_head(a, (struct view){ .p = text, .n = end + 4 }, path, ret, NULL) == 0;
+}
+
+
+static void add_item(struct store *s, struct installed_item **items, size_t *n,
+		     const struct record *r, const struct installed_item *where)
+{
+	struct installed_item *i;
+
+	if (*n >= ITEMS_MAX)
+		return;
+	i = ARENA_APPEND(s->a, *items, *n);
+	*i = *where;
+	i->version = r->version;
+	i->cuda = r->cuda;
+	i->label = r->label;
+	i->platform = r->platform;
+	i->url = r->url;
+	i->sha256 = r->sha256;
+	i->into = r->into;
+}
+
+static const char *current_of(struct store *s, int home)
+{
+	char target[256];
+	ssize_t n = readlinkat(home, "current", target, sizeof(target) - 1);
+
+	return n > 0 ? arena_strndup(s->a, target, (size_t)n) : "";
+}
+
+static void look_into_name(struct store *s, const char *name, struct installed_item **items,
+			   size_t *n)
+{
+	int fd = openat(s->fd, name, OPEN_DIR);
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	const char *current;
+
+	if (!dir) {
+		cleanup_fd(&fd);
+		return;
+	}
+	current = current_of(s, dirfd(dir));
+	while ((entry = readdir(dir))) {
+		struct installed_item where = { .name = name };
+		struct record r;
+
+		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "current") == 0)
+			continue;
+		where.dir = arena_strdup(s->a, entry->d_name);
+		where.path = arena_printf(s->a, "%s/%s/%s", s->path, name, where.dir);
+		where.record = arena_printf(s->a, "%s/%s/%s", name, where.dir, RECORD_NAME);
+		where.current = strcmp(current, where.dir) == 0;
+		if (read_head(s->a, s->fd, where.record, &r) && strcmp(r.name, name) == 0)
+			add_item(s, items, n, &r, &where);
+	}
+}
+
+static void look_into_merged(struct store *s, struct installed_item **items, size_t *n)
+{
+	int fd = tree_open(s->fd, STORE_INTO, OPEN_DIR, 0);
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		cleanup_fd(&fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		struct installed_item where = { 0 };
+		struct record r;
+
+		if (!view_ends(view_of(entry->d_name), INTO_DONE))
+			continue;
+		where.record = arena_printf(s->a, "%s/%s", STORE_INTO, entry->d_name);
+		if (!read_head(s->a, s->fd, where.record, &r) || !r.into || r.into[0] != '/')
+			continue;
+		where.name = r.name;
+		where.dir = arena_printf(s->a, "%s%s%s", r.version, r.cuda ? "-cuda" : "",
+					 r.cuda ? r.cuda : "");
+		where.path = r.into;
+		add_item(s, items, n, &r, &where);
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct installed_item *x = a, *y = b;
+	int r = strcmp(x->name, y->name);
+
+	if (!r)
+		r = version_cmp_str(x->version, y->version);
+	if (!r)
+		r = version_cmp_str(x->cuda, y->cuda);
+	return r ? r : strcmp(x->path, y->path);
+}
+
+int store_items(struct store *s, struct installed_item **ret, size_t *ret_n, struct err *err)
+{
+	struct installed_item *items = NULL;
+	const struct dirent *entry;
+	size_t n = 0;
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (s->fd >= 0) {
+		int fd = openat(s->fd, ".", OPEN_DIR);
+		_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+		if (!dir) {
+			cleanup_fd(&fd);
+			return err_errno(err, errno, "%.400s", s->path);
+		}
+		while ((entry = readdir(dir)))
+			if (manifest_name_ok(entry->d_name))
+				look_into_name(s, arena_strdup(s->a, entry->d_name), &items, &n);
+		look_into_merged(s, &items, &n);
+	}
+	if (n)
+		qsort(items, n, sizeof(*items), by_name);
+	*ret = items;
+	*ret_n = n;
+	return 0;
+}
+
+int store_read_record(struct store *s, const struct installed_item *item, struct record *ret,
+		      struct err *err)
+{
+	_cleanup_fd_ int fd = tree_open(s->fd, item->record, O_RDONLY | O_NONBLOCK, 0);
+	const char *name = arena_printf(s->a, "%s/%s", s->path, item->record);
+	struct stat st;
+	struct view text;
+
+	if (fd < 0)
+		return err_errno(err, -fd, "%.400s", name);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return err_set(err, ERR_TYPE, _("%.400s: not a regular file"), name);
+	if (file_read_fd(s->a, fd, name, RECORD_MAX, &text, err))
+		return -(int)err->code;
+	return record_read(s->a, text, name, ret, err);
+}
+
+/* "9.1" begins "9.1.1.17" by parts; "9.1.1.17-cuda12" is a folder's name. */
+static bool version_fits(const struct installed_item *i, const char *wanted)
+{
+	struct version want, have;
+	unsigned k;
+
+	if (strcmp(wanted, i->dir) == 0 || (i->label && strcmp(wanted, i->label) == 0))
+		return true;
+	if (!version_parse(view_of(wanted), &want) || !version_parse(view_of(i->version), &have) ||
+	    want.n > have.n)
+		return false;
+	for (k = 0; k < want.n; k++)
+		if (want.part[k] != have.part[k])
+			return false;
+	return true;
+}
+
+static bool wanted_fits(struct arena *a, const struct installed_item *i, const char *wanted)
+{
+	const char *slash = strchr(wanted, '/'), *version, *cuda;
+
+	if (!slash)
+		return strcmp(i->name, wanted) == 0;
+	if (strncmp(i->name, wanted, (size_t)(slash - wanted)) != 0 ||
+	    i->name[slash - wanted] != '\0')
+		return false;
+	version = slash + 1;
+	cuda = strstr(version, "-cuda");
+	if (cuda && !(i->cuda && strcmp(i->cuda, cuda + 5) == 0))
+		return false;
+	return version_fits(i, cuda ? arena_strndup(a, version, (size_t)(cuda - version)) : version);
+}
+
+static int select_items(struct store *s, const char *wanted, struct installed_item **ret,
+			size_t *ret_n, struct err *err)
+{
+	struct installed_item *all, *some = NULL;
+	size_t n, n_some = 0, i;
+
+	if (store_items(s, &all, &n, err))
+		return -(int)err->code;
+	for (i = 0; i < n; i++)
+		if (!wanted || wanted_fits(s->a, &all[i], wanted))
+			*ARENA_APPEND(s->a, some, n_some) = all[i];
+	if (wanted && !n_some)
+		return err_set(err, ERR_NOENT, _("%.200s is not installed below %.400s"), wanted,
+			       s->path);
+	*ret = some;
+	*ret_n = n_some;
+	return 0;
+}
+
+/* -------- verifying */
+
+struct verify {
+	struct store *s;
+	struct installed_item *item;
+	struct digest *digest;
+	char *block;
+	int root;
+	bool merged;
+};
+
+static bool same_hash(struct verify *v, int fd, const struct record_file *f)
+{
+	unsigned char hash[HASH_BYTES];
+	uint64_t total = 0;
+	ssize_t n;
+
+	digest_restart(v->digest);
+	while ((n = pread(fd, v->block, BLOCK, (off_t)total)) > 0) {
+		digest_add(v->digest, v->block, (size_t)n);
+		total += (uint64_t)n;
+	}
+	return n == 0 && digest_end(v->digest, hash) && total == f->size &&
+	       strcmp(hex_text(v->s->a, hash, HASH_BYTES), f->sha256) == 0;
+}
+
+enum standing { AS_IT_WAS, CHANGED, MISSING };
+
+static enum standing stand(struct verify *v, const struct record_file *f)
+{
+	const char *base, *slash = strrchr(f->path, '/');
+	_cleanup_fd_ int dir = -1, fd = -1;
+	char link[4096];
+	struct stat st;
+	ssize_t n;
+
+	if (v->merged) {
+		base = slash ? slash + 1 : f->path;
+		dir = into_open_dir(v->root,
+				    slash ? arena_strndup(v->s->a, f->path,
+							  (size_t)(slash - f->path))
+					  : ".",
+				    false);
+	} else {
+		dir = tree_parent(v->root, f->path, false, &base);
+	}
+	if (dir < 0 || fstatat(dir, base, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return dir == -ELOOP || dir == -ENOTDIR ? CHANGED : MISSING;
+	if (f->type == 'd')
+		return S_ISDIR(st.st_mode) ? AS_IT_WAS : CHANGED;
+	if (f->type == 'l') {
+		n = readlinkat(dir, base, link, sizeof(link) - 1);
+		return n >= 0 && strlen(f->link) == (size_t)n &&
+				       memcmp(f->link, link, (size_t)n) == 0
+			       ? AS_IT_WAS
+			       : CHANGED;
+	}
+	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != f->size ||
+	    (st.st_mode & 07777) != f->mode)
+		return CHANGED;
+	fd = openat(dir, base, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return fd >= 0 && same_hash(v, fd, f) ? AS_IT_WAS : CHANGED;
+}
+
+static int text_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* What lies in the folder and is not in the record. */
+static int find_extra(struct verify *v, const struct record *r, struct err *err)
+{
+	const char **known = NULL, *slash;
+	struct tree_item *items;
+	size_t n, i, n_known = 0;
+
+	for (i = 0; i < r->n; i++)
+		*ARENA_APPEND(v->s->a, known, n_known) = r->files[i].path;
+	/* Folders of which only the contents are listed. */
+	for (i = 0; i < r->n; i++)
+		for (slash = strchr(r->files[i].path, '/'); slash; slash = strchr(slash + 1, '/')) {
+			const char *dir = arena_strndup(v->s->a, r->files[i].path,
+							(size_t)(slash - r->files[i].path));
+
+			if (strcmp(known[n_known - 1], dir) != 0)
+				*ARENA_APPEND(v->s->a, known, n_known) = dir;
+		}
+	if (n_known)
+		qsort(known, n_known, sizeof(*known), text_order);
+	if (tree_list(v->s->a, v->root, &items, &n, err))
+		return -(int)err->code;
+	for (i = 0; i < n; i++) {
+		if (strcmp(items[i].path, RECORD_NAME) == 0 ||
+		    (n_known && bsearch(&items[i].path, known, n_known, sizeof(*known), text_order)))
+			continue;
+		*ARENA_APPEND(v->s->a, v->item->extra, v->item->n_extra) = items[i].path;
+	}
+	return 0;
+}
+
+static int verify_item(struct verify *v, struct err *err)
+{
+	struct installed_item *item = v->item;
+	struct record r;
+	size_t i;
+
+	if (store_read_record(v->s, item, &r, err))
+		return -(int)err->code;
+	v->merged = item->into != NULL;
+	v->root = open(item->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (v->merged ? 0 : O_NOFOLLOW));
+	item->files = r.n_files;
+	for (i = 0; i < r.n; i++) {
+		enum standing now = v->root < 0 ? MISSING : stand(v, &r.files[i]);
+
+		if (now == CHANGED)
+			*ARENA_APPEND(v->s->a, item->changed, item->n_changed) = r.files[i].path;
+		if (now == MISSING)
+			*ARENA_APPEND(v->s->a, item->missing, item->n_missing) = r.files[i].path;
+		if (stop_check(err))
+			return -(int)err->code;
+	}
+	if (v->root < 0 || v->merged)
+		return 0;
+	return find_extra(v, &r, err);
+}
+
+static int verify_all(struct store *s, struct installed_item *items, size_t n, struct err *err)
+{
+	struct verify v = { .s = s, .root = -1 };
+	struct crypto *crypto;
+	size_t i;
+	int r;
+
+	if (crypto_open(s->a, &crypto, err))
+		return -(int)err->code;
+	v.digest = digest_new(s->a, crypto);
+	v.block = arena_alloc(s->a, BLOCK);
+	if (!v.digest)
+		return err_set(err, ERR_UNSUPPORTED, _("this libcrypto does not do SHA-256"));
+	for (i = 0; i < n; i++) {
+		v.item = &items[i];
+		r = verify_item(&v, err);
+		cleanup_fd(&v.root);
+		v.root = -1;
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int fetch_list(struct arena *a, const char *prefix, const char *wanted, bool verify,
+	       const struct fetch_watch *watch, struct installed_item **ret, size_t *ret_n,
+	       struct err *err)
+{
+	struct store s;
+	size_t i;
+	int r = store_look(a, prefix, &s, err);
+
+	s.watch = watch;
+	if (!r)
+		r = select_items(&s, wanted, ret, ret_n, err);
+	if (!r && verify)
+		r = verify_all(&s, *ret, *ret_n, err);
+	for (i = 0; !r && !verify && i < *ret_n; i++) {
+		struct record rec;
+
+		r = store_read_record(&s, &(*ret)[i], &rec, err);
+		if (!r)
+			(*ret)[i].files = rec.n_files;
+	}
+	store_close(&s);
+	return r;
+}
+
+/* -------- taking away, switching */
+
+static int pick_one(struct store *s, const char *wanted, const char *into,
+		    struct installed_item *ret, struct err *err)
+{
+	struct installed_item *items;
+	struct strbuf names;
+	size_t n, i, hits = 0;
+
+	if (!strchr(wanted, '/'))
+		return err_set(err, ERR_USAGE, _("%.200s: say NAME/VERSION, as `cuvet fetch list` shows it"),
+			       wanted);
+	if (select_items(s, wanted, &items, &n, err))
+		return -(int)err->code;
+	strbuf_init(&names, s->a);
+	for (i = 0; i < n; i++) {
+		if (into && (!items[i].into || strcmp(items[i].into, into) != 0))
+			continue;
+		hits++;
+		*ret = items[i];
+		strbuf_sep(&names, ", ");
+		strbuf_printf(&names, "%s/%s", items[i].name, items[i].dir);
+		if (items[i].into)
+			strbuf_printf(&names, " --into %s", items[i].into);
+	}
+	if (!hits)
+		return err_set(err, ERR_NOENT, _("%.200s is not installed in %.400s"), wanted, into);
+	if (hits > 1)
+		return err_set(err, ERR_USAGE, _("%.200s: which one? %.700s"), wanted, names.s);
+	return 0;
+}
+
+/* A merged one: out of the toolkit, then its record. */
+static int remove_merged(struct store *s, const struct installed_item *item,
+			 const struct record *r, struct err *err)
+{
+	_cleanup_fd_ int toolkit = open(item->into, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (toolkit < 0 && errno != ENOENT)
+		return err_errno(err, errno, "%.400s", item->into);
+	if (toolkit >= 0 && into_take_away(s->a, toolkit, r, err))
+		return -(int)err->code;
+	if (unlinkat(s->fd, item->record, 0) < 0)
+		return err_errno(err, errno, "%.300s/%s", s->path, item->record);
+	(void)unlinkat(s->fd, STORE_INTO, AT_REMOVEDIR);
+	return 0;
+}
+
+/* What others have put into the folder stays, and the folder with it. */
+static int remove_around(struct store *s, const struct installed_item *item,
+			 const struct record *r, struct err *err)
+{
+	_cleanup_fd_ int root = tree_open(s->fd, arena_printf(s->a, "%s/%s", item->name, item->dir),
+					  OPEN_DIR, 0);
+	struct record all = *r;
+	size_t i, n = r->n;
+	const char *slash;
+
+	if (root < 0)
+		return err_errno(err, -root, "%.400s", item->path);
+	/* Folders that the record knows only through what lies in them. */
+	all.files = NULL;
+	all.n = 0;
+	for (i = 0; i < n; i++)
+		*ARENA_APPEND(s->a, all.files, all.n) = r->files[i];
+	for (i = 0; i < n; i++)
+		for (slash = strchr(r->files[i].path, '/'); slash; slash = strchr(slash + 1, '/'))
+			*ARENA_APPEND(s->a, all.files, all.n) = (struct record_file){
+				.type = 'd',
+				.path = arena_strndup(s->a, r->files[i].path,
+						      (size_t)(slash - r->files[i].path)),
+			};
+	if (into_take_away(s->a, root, &all, err))
+		return -(int)err->code;
+	if (unlinkat(root, RECORD_NAME, 0) < 0)
+		return err_errno(err, errno, "%.400s/%s", item->path, RECORD_NAME);
+	return 0;
+}
+
+/* Nothing but ours is there: out of sight in one step, then gone. */
+static int remove_whole(struct store *s, const struct installed_item *item, struct err *err)
+{
+	const char *from = arena_printf(s->a, "%s/%s", item->name, item->dir);
+	const char *trash;
+	int fd;
+
+	if (store_stage(s, &trash, &fd, err))
+		return -(int)err->code;
+	close(fd);
+	/* The lock is held: nobody clears it before it is in there. */
+	if (renameat(s->fd, from, s->fd, arena_printf(s->a, "%s/x", trash)) < 0) {
+		int e = errno;
+
+		store_unstage(s, trash);
+		return err_errno(err, e, "%.400s", item->path);
+	}
+	(void)fsync(s->fd);
+	store_unstage(s, trash);
+	return 0;
+}
+
+static int remove_item(struct store *s, struct installed_item *item, size_t *ret_kept,
+		       struct err *err)
+{
+	struct verify v = { .s = s, .item = item, .root = -1 };
+	struct record r;
+	_cleanup_fd_ int home = -1;
+	int e;
+
+	*ret_kept = 0;
+	if (store_read_record(s, item, &r, err))
+		return -(int)err->code;
+	item->files = r.n_files;
+	if (item->into)
+		return remove_merged(s, item, &r, err);
+	v.root = tree_open(s->fd, arena_printf(s->a, "%s/%s", item->name, item->dir), OPEN_DIR, 0);
+	if (v.root < 0)
+		return err_errno(err, -v.root, "%.400s", item->path);
+	e = find_extra(&v, &r, err);
+	cleanup_fd(&v.root);
+	if (e)
+		return e;
+	home = tree_open(s->fd, item->name, OPEN_DIR, 0);
+	if (home >= 0 && item->current)
+		(void)unlinkat(home, "current", 0);
+	*ret_kept = item->n_extra;
+	e = item->n_extra ? remove_around(s, item, &r, err) : remove_whole(s, item, err);
+	if (e)
+		return e;
+	(void)unlinkat(s->fd, item->name, AT_REMOVEDIR);
+	return 0;
+}
+
+int fetch_remove(struct arena *a, const char *prefix, const char *wanted, const char *into,
+		 const struct fetch_watch *watch, struct installed_item *ret, size_t *ret_kept,
+		 struct err *err)
+{
+	struct store s;
+	int r;
+
+	/* Nothing is made when there is nothing to take away. */
+	r = store_look(a, prefix, &s, err);
+	if (!r)
+		r = pick_one(&s, wanted, into, ret, err);
+	store_close(&s);
+	if (!r)
+		r = store_open(a, prefix, watch, &s, err);
+	if (r)
+		return r;
+	r = pick_one(&s, wanted, into, ret, err);
+	if (!r)
+		r = remove_item(&s, ret, ret_kept, err);
+	store_close(&s);
+	return r;
+}
+
+int fetch_use(struct arena *a, const char *prefix, const char *wanted,
+	      const struct fetch_watch *watch, struct installed_item *ret, struct err *err)
+{
+	struct store s;
+	int r;
+
+	r = store_look(a, prefix, &s, err);
+	if (!r)
+		r = pick_one(&s, wanted, NULL, ret, err);
+	store_close(&s);
+	if (!r)
+		r = store_open(a, prefix, watch, &s, err);
+	if (r)
+		return r;
+	r = pick_one(&s, wanted, NULL, ret, err);
+	if (!r && ret->into)
+		r = err_set(err, ERR_USAGE, _("%.200s was merged into %.400s: there is nothing to switch"),
+			    wanted, ret->into);
+	if (!r)
+		r = store_switch(&s, ret->name, ret->dir, false, err);
+	ret->current = !r;
+	store_close(&s);
+	return r;
+}

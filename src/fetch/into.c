@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts files into a foreign tree and takes them out; must not replace or leave anything of others. */
+#include "fetch/into.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "fetch/store.h"
+#include "fetch/tree.h"
+#include "fetch/walk.h"
+
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#ifndef SYS_renameat2
+#ifdef __x86_64__
+#define SYS_renameat2 316
+#else
+#define SYS_renameat2 276
+#endif
+#endif
+
+struct how {
+	unsigned long long flags, mode, resolve;
+};
+enum { NO_MAGICLINKS = 0x02, BENEATH = 0x08, NO_REPLACE = 1 };
+
+const char *into_id(struct arena *a, const char *name, const char *dir, const char *toolkit)
+{
+	return arena_printf(a, "%s-%s@%016llx", name, dir,
+			    (unsigned long long)walk_fingerprint(0, toolkit));
+}
+
+static int open_beneath(int root, const char *path)
+{
+	const struct how how = { .flags = OPEN_DIR, .resolve = BENEATH | NO_MAGICLINKS };
+	long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	if (fd >= 0)
+		return (int)fd;
+	if (errno == ENOSYS || errno == EPERM)
+		return tree_open(root, path, OPEN_DIR, 0);
+	return -errno;
+}
+
+int into_open_dir(int root, const char *path, bool make)
+{
+	char part[4096];
+	const char *slash;
+	int fd;
+
+	if (!*path)
+		path = ".";
+	fd = strcmp(path, ".") == 0 ? dup(root) : open_beneath(root, path);
+	if (fd != -ENOENT || !make)
+		return fd;
+	/* The parent first, then its last part. */
+	slash = strrchr(path, '/');
+	if (slash && (size_t)(slash - path) < sizeof(part)) {
+		int parent, r;
+
+		memcpy(part, path, (size_t)(slash - path));
+		part[slash - path] = '\0';
+		parent = into_open_dir(root, part, true);
+		if (parent < 0)
+			return parent;
+		r = mkdirat(parent, slash + 1, 0755) < 0 && errno != EEXIST ? -errno : 0;
+		close(parent);
+		if (r)
+			return r;
+	} else if (slash || (mkdirat(root, path, 0755) < 0 && errno != EEXIST)) {
+		return slash ? -ENAMETOOLONG : -errno;
+	}
+	return open_beneath(root, path);
+}
+
+static int dir_of(struct arena *a, int root, const char *path, bool make, const char **ret_base)
+{
+	const char *slash = strrchr(path, '/');
+
+	*ret_base = slash ? slash + 1 : path;
+	return into_open_dir(root, slash ? arena_strndup(a, path, (size_t)(slash - path)) : ".",
+			     make);
+}
+
+/* Where a file of the archive goes: lib to lib64 as in a toolkit, what lies at the top aside. */
+static const char *place(struct arena *a, const struct into *t, const struct fetch_item *item,
+			 const char *path)
+{
+	const char *slash = strchr(path, '/');
+	struct stat st;
+
+	if (!slash)
+		return strcmp(path, "lib") == 0 && fstatat(t->fd, "lib64", &st, 0) == 0
+			       ? "lib64"
+			       : path;
+	if (strncmp(path, "lib/", 4) == 0 && fstatat(t->fd, "lib64", &st, 0) == 0 &&
+	    S_ISDIR(st.st_mode))
+		return arena_printf(a, "lib64/%s", path + 4);
+	(void)item;
+	return path;
+}
+
+static const char *place_file(struct arena *a, const struct into *t, const struct fetch_item *item,
+			      const struct record_file *f)
+{
+	if (f->type != 'd' && !strchr(f->path, '/'))
+		return arena_printf(a, "share/doc/%s-%s/%s", item->name, item->dir, f->path);
+	return place(a, t, item, f->path);
+}
+
+static int records_dir(struct store *s, struct err *err)
+{
+	int fd = tree_make_dir(s->fd, STORE_INTO);
+
+	return fd < 0 ? err_errno(err, -fd, "%.300s/%s", s->path, STORE_INTO) : fd;
+}
+
+static int write_pending(struct store *s, const char *id, const char *text, struct err *err)
+{
+	_cleanup_fd_ int dir = records_dir(s, err);
+
+	if (dir < 0)
+		return dir;
+	return store_write(s, dir, arena_printf(s->a, "%s%s", id, INTO_PENDING), text, err);
+}
+
+static const char *head_text(struct store *s, const struct fetch_item *item, const char *toolkit)
+{
+	const struct record r = { .name = item->name, .version = item->version, .into = toolkit };
+	struct strbuf b;
+
+	strbuf_init(&b, s->a);
+	record_put_head(&b, &r);
+	record_put_end(&b);
+	return b.s;
+}
+
+static const char *stage_name(struct arena *a, const char *id)
+{
+	return arena_printf(a, "%sstage-%s", RECORD_PREFIX, id);
+}
+
+int into_begin(struct store *s, const struct fetch_item *item, const char *toolkit,
+	       struct into *ret, struct err *err)
+{
+	struct into t = { .toolkit = toolkit, .fd = -1, .stage_fd = -1 };
+	int r;
+
+	t.id = into_id(s->a, item->name, item->dir, toolkit);
+	t.stage = stage_name(s->a, t.id);
+	r = tree_user_dir(s->a, toolkit, &t.fd, err);
+	if (r)
+		return r;
+	*ret = t;
+	r = write_pending(s, t.id, head_text(s, item, toolkit), err);
+	if (!r && mkdirat(t.fd, t.stage, 0755) < 0)
+		r = err_errno(err, errno, _("%.300s cannot be written"), toolkit);
+	if (!r) {
+		t.stage_fd = openat(t.fd, t.stage, OPEN_DIR | O_NOFOLLOW);
+		if (t.stage_fd < 0)
+			r = err_errno(err, errno, "%.300s", toolkit);
+	}
+	*ret = t;
+	if (r)
+		into_end(s, ret);
+	return r;
+}
+
+static int there_already(struct store *s, const struct into *t, const struct record *r,
+			 struct err *err)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		const char *base;
+		_cleanup_fd_ int dir = -1;
+		struct stat st;
+
+		if (r->files[i].type == 'd')
+			continue;
+		dir = dir_of(s->a, t->fd, r->files[i].path, false, &base);
+		if (dir == -ENOENT)
+			continue;
+		if (dir < 0)
+			return err_errno(err, -dir, "%.300s/%s", t->toolkit, r->files[i].path);
+		if (fstatat(dir, base, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			return err_set(err, ERR_IO,
+				       _("%.300s/%.300s is there already and is not replaced; nothing was changed"),
+				       t->toolkit, r->files[i].path);
+	}
+	return 0;
+}
+
+static int move_one(struct store *s, const struct into *t, const char *from, const char *to,
+		    struct err *err)
+{
+	const char *from_base, *to_base;
+	_cleanup_fd_ int source = tree_parent(t->stage_fd, from, false, &from_base);
+	_cleanup_fd_ int dir = dir_of(s->a, t->fd, to, true, &to_base);
+
+	if (source < 0 || dir < 0)
+		return err_errno(err, source < 0 ? -source : -dir, "%.300s/%s", t->toolkit, to);
+	if (syscall(SYS_renameat2, source, from_base, dir, to_base, NO_REPLACE) < 0) {
+		struct stat st;
+
+		if (errno != ENOSYS && errno != EINVAL)
+			return err_errno(err, errno, "%.300s/%s", t->toolkit, to);
+		if (fstatat(dir, to_base, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			return err_errno(err, EEXIST, "%.300s/%s", t->toolkit, to);
+		if (renameat(source, from_base, dir, to_base) < 0)
+			return err_errno(err, errno, "%.300s/%s", t->toolkit, to);
+	}
+	return fsync(dir) < 0 ? err_errno(err, errno, "%.300s/%s", t->toolkit, to) : 0;
+}
+
+/* Folders that are to be made, so that they can be taken away: those that are not there yet. */
+static void add_dirs(struct store *s, const struct into *t, struct record *r, const char *path)
+{
+	const char *slash;
+
+	for (slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		const char *dir = arena_strndup(s->a, path, (size_t)(slash - path));
+		struct record_file *f;
+		size_t i;
+		int fd = into_open_dir(t->fd, dir, false);
+
+		if (fd >= 0) {
+			close(fd);
+			continue;
+		}
+		for (i = 0; i < r->n; i++)
+			if (r->files[i].type == 'd' && strcmp(r->files[i].path, dir) == 0)
+				break;
+		if (i < r->n)
+			continue;
+		f = ARENA_APPEND(s->a, r->files, r->n);
+		*f = (struct record_file){ .type = 'd', .path = dir };
+	}
+}
+
+static const char *text_of(struct store *s, const struct record *r)
+{
+	struct strbuf b;
+	size_t i;
+
+	strbuf_init(&b, s->a);
+	record_put_head(&b, r);
+	for (i = 0; i < r->n; i++)
+		record_put_file(&b, &r->files[i]);
+	record_put_end(&b);
+	return b.s;
+}
+
+int into_commit(struct store *s, struct into *t, struct fetch_item *item, const char *accepted,
+		struct err *err)
+{
+	struct record from, to;
+	const char *text, **sources = NULL;
+	size_t n = 0, i, k;
+
+	if (store_record(s, t->stage_fd, item, accepted, t->toolkit, &text, &from, err))
+		return -(int)err->code;
+	to = from;
+	to.files = NULL;
+	to.n = 0;
+	for (i = 0; i < from.n; i++) {
+		const char *path = place_file(s->a, t, item, &from.files[i]);
+
+		if (from.files[i].type == 'd')
+			continue;
+		add_dirs(s, t, &to, path);
+		*ARENA_APPEND(s->a, to.files, to.n) = from.files[i];
+		to.files[to.n - 1].path = path;
+		*ARENA_APPEND(s->a, sources, n) = from.files[i].path;
+	}
+	if (there_already(s, t, &to, err) || write_pending(s, t->id, text_of(s, &to), err))
+		return -(int)err->code;
+	for (i = 0, k = 0; i < to.n; i++)
+		if (to.files[i].type != 'd' &&
+		    move_one(s, t, sources[k++], to.files[i].path, err))
+			return -(int)err->code;
+	{
+		_cleanup_fd_ int dir = records_dir(s, err);
+
+		if (dir < 0)
+			return dir;
+		if (renameat(dir, arena_printf(s->a, "%s%s", t->id, INTO_PENDING), dir,
+			     arena_printf(s->a, "%s%s", t->id, INTO_DONE)) < 0 ||
+		    fsync(dir) < 0)
+			return err_errno(err, errno, "%.300s/%s", s->path, STORE_INTO);
+	}
+	item->files = to.n_files;
+	return 0;
+}
+
+int into_take_away(struct arena *a, int root, const struct record *r, struct err *err)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		const char *base;
+		_cleanup_fd_ int dir = -1;
+
+		if (r->files[i].type == 'd')
+			continue;
+		dir = dir_of(a, root, r->files[i].path, false, &base);
+		if (dir < 0 && dir != -ENOENT && dir != -ENOTDIR)
+			return err_errno(err, -dir, "%.300s", r->files[i].path);
+		/* A folder that somebody put in its place is not ours. */
+		if (dir >= 0 && unlinkat(dir, base, 0) < 0 && errno != ENOENT && errno != EISDIR)
+			return err_errno(err, errno, "%.300s", r->files[i].path);
+	}
+	/* Deeper ones stand behind those that hold them. */
+	for (i = r->n; i-- > 0;) {
+		const char *base;
+		_cleanup_fd_ int dir = -1;
+
+		if (r->files[i].type != 'd')
+			continue;
+		dir = dir_of(a, root, r->files[i].path, false, &base);
+		if (dir >= 0)
+			(void)unlinkat(dir, base, AT_REMOVEDIR);
+	}
+	return 0;
+}
+
+static void undo(struct store *s, const char *name)
+{
+	_cleanup_fd_ int dir = tree_open(s->fd, STORE_INTO, OPEN_DIR, 0), fd = -1, toolkit = -1;
+	const char *id = arena_strndup(s->a, name, strlen(name) - strlen(INTO_PENDING));
+	struct record r;
+	struct view text;
+
+	if (dir < 0)
+		return;
+	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || file_read_fd(s->a, fd, name, RECORD_MAX, &text, NULL) ||
+	    record_read(s->a, text, name, &r, NULL) || !r.into || r.into[0] != '/')
+		return;
+	toolkit = open(r.into, OPEN_DIR);
+	if (toolkit >= 0) {
+		(void)tree_remove(toolkit, stage_name(s->a, id));
+		if (into_take_away(s->a, toolkit, &r, NULL))
+			return;
+	} else if (errno != ENOENT) {
+		return;
+	}
+	(void)unlinkat(dir, name, 0);
+}
+
+void into_end(struct store *s, struct into *t)
+{
+	_cleanup_fd_ int dir = tree_open(s->fd, STORE_INTO, OPEN_DIR, 0);
+	const char *pending = arena_printf(s->a, "%s%s", t->id, INTO_PENDING);
+	struct stat st;
+
+	cleanup_fd(&t->stage_fd);
+	t->stage_fd = -1;
+	if (t->fd >= 0)
+		(void)tree_remove(t->fd, t->stage);
+	cleanup_fd(&t->fd);
+	t->fd = -1;
+	if (dir >= 0 && fstatat(dir, pending, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		undo(s, pending);
+		(void)unlinkat(s->fd, STORE_INTO, AT_REMOVEDIR);
+	}
+}
+
+void into_recover(struct store *s)
+{
+	int fd = tree_open(s->fd, STORE_INTO, OPEN_DIR, 0);
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		cleanup_fd(&fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		if (view_ends(view_of(entry->d_name), INTO_PENDING))
+			undo(s, entry->d_name);
+		else if (strncmp(entry->d_name, RECORD_PREFIX, strlen(RECORD_PREFIX)) == 0)
+			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+}
