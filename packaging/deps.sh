@@ -37,6 +37,9 @@ needs() {
 	test cmd openssl openssl may
 	test python jsonschema python3-jsonschema may
 	test cmd openssl openssl may
+	test cmd umoci umoci may
+	test cmd skopeo skopeo may
+	test cmd buildah buildah may
 	test cmd scdoc scdoc may
 	test cmd xgettext gettext may
 	fuzz cmd clang clang must
