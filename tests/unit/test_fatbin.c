@@ -232,6 +232,80 @@ static void test_e14_unknown_kind(void **state)
 	assert_int_equal(c->r.blobs, 1);
 }
 
+/* Walks what c->f holds at `base` bytes into a file, so much behind an address that is odd there.
+ */
+static void walk(struct code *c, size_t base, uint64_t first, uint64_t max)
+{
+	static unsigned char file[ELF_MAKE_MAX];
+	struct fatbin_place p = { .base = base, .junk_first = first, .junk_max = max };
+	int fd;
+
+	memset(file, 0x11, sizeof(file));
+	memcpy(file + base, c->f.buf, c->f.n);
+	p.section = (struct elf_section){ .off = base, .size = c->f.n };
+	p.fd = fd = elf_make_fd(file, base + c->f.n);
+	fatbin_walk(&p, &c->r);
+	close(fd);
+}
+
+/* A member of an archive begins at any even offset: alignment counts from there. */
+static void test_walk_aligns_by_the_object(void **state)
+{
+	struct code *c = *state;
+	size_t base;
+
+	common_blobs(c, 3);
+	for (base = 0; base < 16; base += 2) {
+		walk(c, base, 64, 64);
+		assert_int_equal(c->r.blobs, 3);
+		assert_int_equal(c->r.entries, 12);
+		assert_null(c->r.damage);
+	}
+}
+
+/* E13: however large payloads are, a header costs at most what is read around it. */
+static void test_walk_reads_headers(void **state)
+{
+	struct code *c = *state;
+	unsigned i;
+
+	for (i = 0; i < 8; i++) {
+		fat_blob(&c->f);
+		fat_entry(&c->f, 2, 80, 0, 3000);
+		fat_entry(&c->f, 2, 90, 0, 3000);
+	}
+	walk(c, 0, 64, 64);
+	assert_int_equal(c->r.entries, 16);
+	assert_in_range(c->r.bytes, 16 * 64, 8 * (512 + 64) + 1024);
+}
+
+static void test_walk_gives_up_in_junk(void **state)
+{
+	struct code *c = *state;
+
+	memset(c->f.buf, 0x22, 9000);
+	c->f.n = 9000;
+	common_blobs(c, 1);
+	walk(c, 0, 4096, 4096);
+	assert_int_equal(c->r.blobs, 0);
+	walk(c, 0, 16384, 4096);
+	assert_int_equal(c->r.blobs, 1);
+}
+
+/* E14: of a version that is not known nothing is claimed, and it is not left out either. */
+static void test_walk_unknown_version(void **state)
+{
+	struct code *c = *state;
+
+	common_blobs(c, 2);
+	elf_put(c->f.buf + 4, 9, 2);
+	walk(c, 0, 64, 64);
+	assert_int_equal(c->r.total, 2);
+	assert_int_equal(c->r.unknown, 1);
+	assert_int_equal(c->r.versions[0], 9);
+	assert_int_equal(c->r.n, 4);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -240,6 +314,8 @@ int main(void)
 		T(test_build_targets), T(test_reads_headers_only), T(test_relocated_records),
 		T(test_padding),       T(test_e11_header_size),	   T(test_e12_past_the_end),
 		T(test_e13_endless),   T(test_e14_unknown_kind),
+		T(test_walk_aligns_by_the_object), T(test_walk_reads_headers),
+		T(test_walk_gives_up_in_junk),	   T(test_walk_unknown_version),
 	};
 
 	return cmocka_run_group_tests_name("fatbin", tests, NULL, NULL);

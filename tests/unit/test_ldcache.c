@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/attr.h"
 #include "sys/ldso.h"
 #include "tree.h"
 
@@ -288,6 +289,114 @@ static void test_search_broken(void **state)
 	assert_string_equal(h[3].why, "not an ELF file");
 }
 
+/* A sorted cache whose entries for glibc-hwcaps stand in front; the names of the folders are in the
+ * extension. */
+static size_t make_hwcaps(struct maker *m)
+{
+	static const struct row sorted[] = {
+		{ "libb.so.10", "/lib/libb.so.10", 0x303, 0 },
+		{ "libb.so.2", "/v3/libb.so.2", 0x303, (UINT64_C(1) << 62) | 0 },
+		{ "libb.so.2", "/v2/libb.so.2", 0x303, (UINT64_C(1) << 62) | 1 },
+		{ "libb.so.2", "/tls/libb.so.2", 0x303, UINT64_C(1) << 63 },
+		{ "libb.so.2", "/32/libb.so.2", 0x003, 0 },
+		{ "libb.so.2", "/lib/libb.so.2", 0x303, 0 },
+		{ "liba.so.1", "/lib/liba.so.1", 0x303, 0 },
+	};
+	size_t n = ARRAY_LEN(sorted), strings = 48 + 24 * n, i, names, ext;
+
+	memset(m, 0, sizeof(*m));
+	memcpy(m->buf, "glibc-ld.so.cache1.1", 20);
+	m->n = 20;
+	put32(m, (uint32_t)n);
+	put32(m, 0);
+	m->buf[m->n] = 2;
+	m->n += 20;
+	for (i = 0; i < n; i++) {
+		put32(m, sorted[i].flags);
+		put32(m, (uint32_t)strings);
+		strings += strlen(sorted[i].name) + 1;
+		put32(m, (uint32_t)strings);
+		strings += strlen(sorted[i].path) + 1;
+		put32(m, 0);
+		memcpy(m->buf + m->n, &sorted[i].hwcap, 8);
+		m->n += 8;
+	}
+	for (i = 0; i < n; i++) {
+		m->n += 1 + (size_t)sprintf((char *)m->buf + m->n, "%s", sorted[i].name);
+		m->n += 1 + (size_t)sprintf((char *)m->buf + m->n, "%s", sorted[i].path);
+	}
+	names = m->n;
+	m->n += 1 + (size_t)sprintf((char *)m->buf + m->n, "x86-64-v3");
+	m->n += 1 + (size_t)sprintf((char *)m->buf + m->n, "x86-64-v2");
+	ext = m->n = (m->n + 3) & ~(size_t)3;
+	put32(m, 0xEAA42174);
+	put32(m, 1);
+	put32(m, 1); /* the list of names */
+	put32(m, 0);
+	put32(m, (uint32_t)m->n + 8);
+	put32(m, 8);
+	put32(m, (uint32_t)names);
+	put32(m, (uint32_t)names + 10);
+	memcpy(m->buf + 32, &(uint32_t){ (uint32_t)ext }, 4);
+	return ext;
+}
+
+static const char *look_up(struct maker *m, const char *name, const char *best, bool legacy)
+{
+	const char *const caps[] = { best, best ? "x86-64-v2" : NULL, NULL };
+	struct ldcache_cpu cpu = { .hwcaps = caps, .legacy = legacy };
+	static struct ldcache c;
+
+	assert_int_equal(ldcache_parse(text(m), &c), 0);
+	return ldcache_lookup(&c, name, LDCACHE_X86_64, &cpu);
+}
+
+static void test_lookup_by_processor(void **state)
+{
+	struct maker m;
+
+	(void)state;
+	make_hwcaps(&m);
+	assert_string_equal(look_up(&m, "libb.so.2", "x86-64-v3", false), "/v3/libb.so.2");
+	assert_string_equal(look_up(&m, "libb.so.2", "x86-64-v9", false), "/v2/libb.so.2");
+	assert_string_equal(look_up(&m, "libb.so.2", NULL, false), "/lib/libb.so.2");
+	/* Loaders before 2.37 take those of the old folders. */
+	assert_string_equal(look_up(&m, "libb.so.2", NULL, true), "/tls/libb.so.2");
+	assert_string_equal(look_up(&m, "libb.so.10", NULL, false), "/lib/libb.so.10");
+	assert_string_equal(look_up(&m, "liba.so.1", NULL, false), "/lib/liba.so.1");
+	assert_null(look_up(&m, "libb.so.3", NULL, false));
+	assert_null(look_up(&m, "", NULL, false));
+}
+
+/* T13: every byte of the header, the entries and the extension changed: nothing outside is read. */
+static void test_t13_lookup_in_damaged(void **state)
+{
+	static const unsigned char values[] = { 0, 0x7f, 0x80, 0xff };
+	struct maker m;
+	size_t at, k, n;
+
+	(void)state;
+	make_hwcaps(&m);
+	n = m.n;
+	for (at = 20; at < n; at++) {
+		for (k = 0; k < sizeof(values); k++) {
+			struct ldcache_cpu cpu = { .hwcaps = (const char *const[]){ "x86-64-v3",
+										    NULL } };
+			unsigned char *copy;
+			struct ldcache c;
+
+			make_hwcaps(&m);
+			m.buf[at] = values[k];
+			/* On the heap, so that a sanitizer sees the end. */
+			copy = malloc(n);
+			memcpy(copy, m.buf, n);
+			if (ldcache_parse((struct view){ .p = (char *)copy, .n = n }, &c) == 0)
+				(void)ldcache_lookup(&c, "libb.so.2", LDCACHE_X86_64, &cpu);
+			free(copy);
+		}
+	}
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, tree_setup, tree_teardown)
 
 int main(void)
@@ -296,6 +405,8 @@ int main(void)
 		cmocka_unit_test(test_formats),	    cmocka_unit_test(test_t13_counts_and_offsets),
 		cmocka_unit_test(test_not_a_cache), T(test_search_order),
 		T(test_search_without_cache),	    T(test_search_broken),
+		cmocka_unit_test(test_lookup_by_processor),
+		cmocka_unit_test(test_t13_lookup_in_damaged),
 	};
 
 	return cmocka_run_group_tests_name("ldcache", tests, NULL, NULL);
