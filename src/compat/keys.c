@@ -35,6 +35,7 @@ static const struct {
 	{ .table = "onnxruntime", .keys = { KEY("version"), KEY("channel"), END } },
 	{ .table = "pair", .keys = { KEY("torch"), ALSO("torchvision"), END } },
 	{ .table = "redist", .keys = { KEY("product"), KEY("label"), END } },
+	{ .table = "signatures", .keys = { KEY("id"), END } },
 	{ .table = "tensorflow", .keys = { KEY("version"), END } },
 	{ .table = "torch",
 	  .keys = { KEY("version"), KEY("platform"), KEY("variant"), ALSO("cuda"), END } },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings: what a rule found, with evidence and remedies. Names and codes come from finding.def alone. */
+/* Findings: what a rule found, with evidence and remedies. Names and codes come from finding.def
+ * alone. */
 #ifndef RULE_FINDING_H
 #define RULE_FINDING_H
 
@@ -68,7 +69,8 @@ struct finding {
 	enum finding_id id;
 	enum severity severity;
 	enum certainty certainty;
-	const char *subject; /* "GPU 0 (NVIDIA GeForce RTX 5090)", a prefix, a path; never NULL in results */
+	const char *subject; /* "GPU 0 (NVIDIA GeForce RTX 5090)", a prefix, a path; never NULL in
+				results */
 	const char *message; /* one sentence */
 	bool has_cause;
 	enum finding_id cause; /* consequence_of */
@@ -77,6 +79,7 @@ struct finding {
 	struct remedy *remedies;
 	size_t n_remedies;
 	int order; /* in which it was added */
+	int weight; /* triage: how strongly the text speaks for it, 0..100; else 0 */
 };
 
 enum verdict { VERDICT_STACK_OK, VERDICT_DEGRADED, VERDICT_BLOCKED, VERDICT_UNDETERMINED };
@@ -90,7 +93,8 @@ struct skip {
 struct results {
 	enum verdict verdict;
 	const struct finding *root; /* NULL when there is none */
-	struct finding **findings;  /* root first, then its consequences, then the rest by severity and layer */
+	struct finding **findings;  /* root first, then its consequences, then the rest by severity
+				       and layer */
 	size_t n_findings;
 	struct skip *skipped;
 	size_t n_skipped;

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "rule/look.h"
+#include "rule/triage.h"
 
 static bool listed(const enum finding_id *ids, size_t n, enum finding_id id)
 {
@@ -296,10 +297,44 @@ static void sort_findings(struct judge *j, const struct finding *root)
 		j->findings[i] = r[i].f;
 }
 
+static void give(struct judge *j, const struct finding *root, struct results *ret)
+{
+	sort_findings(j, root);
+	ret->root = root;
+	ret->findings = j->findings;
+	ret->n_findings = j->n_findings;
+	ret->skipped = j->skipped;
+	ret->n_skipped = j->n_skipped;
+	ret->asks = j->asks;
+	ret->n_asks = j->n_asks;
+}
+
+/* A complaint decides: its root is what explains it best, and nothing stands above that. */
+static void settle_triage(struct judge *j, const struct judge_options *o, struct results *ret)
+{
+	const struct finding **causes, *root;
+	size_t i;
+
+	drop_ignored(j, o);
+	root = triage_root(j);
+	causes = arena_calloc(j->a, j->n_findings + 1, sizeof(*causes));
+	link_causes(j, causes);
+	for (i = 0; i < j->n_findings; i++)
+		if (j->findings[i] == root)
+			j->findings[i]->has_cause = false;
+	complete_remedies(j);
+	*ret = (struct results){ .verdict = decide(j) };
+	give(j, root, ret);
+}
+
 void settle(struct judge *j, const struct judge_options *o, int judged, struct results *ret)
 {
 	const struct finding **causes, *root;
 
+	if (o->triage) {
+		settle_triage(j, o, ret);
+		return;
+	}
 	drop_ignored(j, o);
 	if ((judged == 0 || few_named(j->s)) && !j->n_findings)
 		nothing_judged(j);
@@ -313,16 +348,7 @@ void settle(struct judge *j, const struct judge_options *o, int judged, struct r
 	*ret = (struct results){ .verdict = decide(j) };
 	if (!root && ret->verdict == VERDICT_UNDETERMINED)
 		root = find_id(j, FINDING_INSUFFICIENT_EVIDENCE);
-	if (!root && o->triage)
-		root = find_root(j, SEVERITY_INFO);
 	if (!root && ret->verdict == VERDICT_STACK_OK)
 		root = find_fine(j);
-	sort_findings(j, root);
-	ret->root = root;
-	ret->findings = j->findings;
-	ret->n_findings = j->n_findings;
-	ret->skipped = j->skipped;
-	ret->n_skipped = j->n_skipped;
-	ret->asks = j->asks;
-	ret->n_asks = j->n_asks;
+	give(j, root, ret);
 }

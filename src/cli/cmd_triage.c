@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* triage: pasted text, the rules, the root cause. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "cli/judged.h"
+#include "cli/opts.h"
+#include "cli/present.h"
+#include "report/report.h"
+#include "rule/rule.h"
+#include "source/redact.h"
+#include "source/source.h"
+#include "triage/triage.h"
+
+static int add_file(struct run *r, const char *path, struct text *t)
+{
+	struct err err = { 0 };
+	struct view raw;
+
+	if (file_read(r->a, path, TRIAGE_MAX, &raw, &err))
+		return cli_fail(&err);
+	text_add(r->a, t, strcmp(path, "-") == 0 ? NULL : path, raw);
+	return 0;
+}
+
+static int judge_text(struct run *r, struct compat *c, const struct text *t, struct strbuf *out,
+		      enum verdict *ret)
+{
+	const struct options *o = r->o;
+	struct judge_options jo = { .triage = true };
+	struct report rep = { .command = "triage" };
+	struct results results = { 0 };
+	struct err err = { 0 };
+	struct snapshot s;
+
+	if (triage_snapshot(r->a, c, t, &s, &err))
+		return cli_fail(&err);
+	source_redact(r->a, &s);
+	source_enrich(r->a, c, &s);
+	if (source_assume(r->a, c, o->assume.v, o->assume.n, &s, &err))
+		return cli_fail(&err);
+	judge_run(r->a, &s, c, &jo, &results);
+	if (compat_error(c))
+		return cli_fail(compat_error(c));
+	rep.s = &s;
+	rep.r = &results;
+	rep.data_date = compat_date(c);
+	rep.colour = present_colour(r);
+	rep.utf8 = present_utf8(r);
+	rep.width = present_width(r);
+	report_format(o->format ? o->format : "text")->render(r->a, &rep, out);
+	*ret = results.verdict;
+	return 0;
+}
+
+static int run(struct run *r)
+{
+	static const char *const input[] = { "-" };
+	const char *const *v = r->o->args.n ? r->o->args.v : input;
+	size_t i, n = r->o->args.n ? r->o->args.n : 1;
+	enum verdict verdict = VERDICT_UNDETERMINED;
+	struct text t = { 0 };
+	struct err err = { 0 };
+	struct compat *c;
+	struct strbuf out;
+	int code = 0;
+
+	if (compat_open(r->a, r->o->data, &c, &err))
+		return cli_fail(&err);
+	for (i = 0; i < n && !code; i++)
+		code = add_file(r, v[i], &t);
+	if (code)
+		return code;
+	strbuf_init(&out, r->a);
+	code = judge_text(r, c, &t, &out, &verdict);
+	if (!code)
+		code = cli_write(r, out.s, out.n);
+	return code ? code : judged_exit(r->o, verdict);
+}
+
+static const struct opt *const opts[] = { NULL };
+
+const struct cmd cmd_triage = {
+	.name = "triage",
+	.args = "[FILE...|-]",
+	.summary = N_("name the root cause from pasted text"),
+	.details = N_(
+		"Reads what people paste (collect_env, nvidia-smi, tracebacks, pip list, dmesg, docker's errors, "
+		"or their own words), in any order and encoding, and names the cause, with the lines that show "
+		"it, or says what to ask for when the text does not decide. Several files are one case.\n"
+		"\n"
+		"  cuvet triage report.txt\n"
+		"  xclip -o | cuvet triage -\n"),
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collects what signs and facts say, weighs causes by the rows of triage.def and of the table. */
+#include "rule/triage.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "rule/look.h"
+#include "rule/rules.h"
+
+/* -------- atoms */
+
+static void atom(struct triage *t, const char *name, const struct sign *sign)
+{
+	*ARENA_APPEND(t->j->a, t->atoms, t->n_atoms) =
+		(struct triage_atom){ .name = name, .sign = sign };
+}
+
+static void points_of(struct triage *t, const struct json *row)
+{
+	const struct json *v;
+	enum finding_id id;
+	int64_t w;
+
+	for (v = json_first(json_get(row, "for")); v; v = json_next(v))
+		if (json_int(v, &w) && w > 0 && w <= 100 && finding_lookup(json_key(v), &id) &&
+		    w > t->points[id])
+			t->points[id] = (int)w;
+	for (v = json_first(json_get(row, "against")); v; v = json_next(v))
+		if (json_str(v) && finding_lookup(json_str(v), &id))
+			t->against[id] = true;
+}
+
+static void sign_atoms(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct json *row, *v;
+	size_t i, at;
+
+	for (i = 0; i < s->n_signs; i++) {
+		const char *id = s->signs[i].id.value;
+
+		if (triage_has(t, id)) {
+			atom(t, id, &s->signs[i]);
+			continue;
+		}
+		atom(t, id, &s->signs[i]);
+		at = compat_find(t->j->c, "signatures", 0, "id", id);
+		if (at >= compat_count(t->j->c, "signatures"))
+			continue;
+		row = compat_row(t->j->c, "signatures", at);
+		for (v = json_first(json_get(row, "tags")); v; v = json_next(v))
+			if (json_str(v))
+				atom(t, json_str(v), &s->signs[i]);
+		points_of(t, row);
+	}
+}
+
+static void when(struct triage *t, bool holds, const char *name)
+{
+	if (holds && !triage_has(t, name))
+		atom(t, name, NULL);
+}
+
+static void fact_atoms(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
+	const char *variant = torch ? look_torch_variant(t->j, torch) : NULL;
+	bool cpu = (variant && strncmp(variant, "cpu", 3) == 0) || triage_has(t, "conda-torch-cpu");
+	bool wsl = look_is_wsl(s) || triage_has(t, "is-wsl");
+	bool rocm = (variant && strncmp(variant, "rocm", 4) == 0) || triage_has(t, "torch-rocm");
+
+	if (torch && torch->cuda.state == FACT_ABSENT && !rocm)
+		cpu = true;
+	when(t, wsl, "wsl");
+	when(t, !wsl && (fact_is(&s->host.system, "windows") || triage_has(t, "is-windows")),
+	     "windows");
+	when(t, fact_is(&s->host.system, "macos"), "macos");
+	when(t, !triage_has(t, "windows") && !triage_has(t, "macos"), "linux");
+	when(t, fact_is(&s->host.arch, "aarch64") || triage_has(t, "is-aarch64"), "aarch64");
+	when(t, fact_is(&s->host.libc, "musl") || triage_has(t, "is-alpine"), "musl");
+	when(t, triage_has(t, "container-run") || triage_has(t, "container-prompt") ||
+			triage_has(t, "is-container"),
+	     "container");
+	when(t, torch && fact_known(&torch->version), "torch");
+	when(t, cpu, "torch-cpu");
+	when(t, rocm, "torch-rocm");
+	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
+	when(t, s->n_gpus > 0, "gpu");
+	when(t, fact_known(&s->driver.version), "driver");
+	when(t, s->n_toolkits > 0, "toolkit");
+	when(t, triage_has(t, "smi-gpu") || (triage_has(t, "smi-header") && !triage_has(t, "smi-fails")) ||
+			triage_has(t, "smi-said-ok"),
+	     "smi-works");
+}
+
+bool triage_has(const struct triage *t, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_atoms; i++)
+		if (strcmp(t->atoms[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+const struct sign *triage_sign(const struct triage *t, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_atoms; i++)
+		if (t->atoms[i].sign && strcmp(t->atoms[i].name, name) == 0)
+			return t->atoms[i].sign;
+	return NULL;
+}
+
+const char *triage_value(const struct triage *t, const char *name)
+{
+	const struct sign *g = triage_sign(t, name);
+
+	return g ? fact_value(&g->value, NULL) : NULL;
+}
+
+/* -------- conditions */
+
+static void evidence(struct triage *t, struct finding *f, const struct sign *g)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_evidence; i++)
+		if (f->evidence[i].source && g->text.source &&
+		    strcmp(f->evidence[i].source, g->text.source) == 0)
+			return;
+	if (f->n_evidence < 8)
+		finding_evidence(t->j, f, "text", g->text.value, NULL, g->text.source);
+}
+
+/* One of "a|b|c"; the first that holds gives the evidence. */
+static bool one_of(struct triage *t, struct view term, struct finding *f)
+{
+	struct view name;
+	char buf[64];
+
+	while (term.n) {
+		name = view_cut(term, '|', &term);
+		if (!name.n || name.n >= sizeof(buf))
+			return false;
+		memcpy(buf, name.p, name.n);
+		buf[name.n] = '\0';
+		if (!triage_has(t, buf))
+			continue;
+		if (f && triage_sign(t, buf))
+			evidence(t, f, triage_sign(t, buf));
+		return true;
+	}
+	return false;
+}
+
+bool triage_holds(struct triage *t, const char *terms, struct finding *f)
+{
+	struct view rest = view_of(terms), term;
+
+	while (view_word(&rest, &term)) {
+		bool no = term.p[0] == '!';
+
+		if (one_of(t, no ? view_skip(term, 1) : term, no ? NULL : f) == no)
+			return false;
+	}
+	return true;
+}
+
+struct finding *triage_add(struct triage *t, enum finding_id id, int weight, const char *terms)
+{
+	struct finding *f = NULL;
+	size_t i;
+
+	for (i = 0; i < t->j->n_findings && !f; i++)
+		if (t->j->findings[i]->id == id)
+			f = t->j->findings[i];
+	if (!f) {
+		f = finding_add(t->j, id, "");
+		f->subject = _("the pasted text");
+		f->weight = weight;
+	} else {
+		/* A second reason for the same: a little more than the stronger of the two. */
+		int was = f->weight ? f->weight : TRIAGE_FACTS;
+
+		f->weight = (was > weight ? was : weight) + 4;
+	}
+	if (weight < 80)
+		finding_inferred(f);
+	if (terms)
+		triage_holds(t, terms, f);
+	return f;
+}
+
+/* -------- rows */
+
+struct condition {
+	enum finding_id id;
+	int weight;
+	const char *terms, *message;
+};
+
+static const struct condition conditions[] = {
+#define T(id_, weight_, terms_, message_) \
+	{ .id = FINDING_##id_, .weight = weight_, .terms = terms_, .message = message_ },
+#include "rule/triage.def"
+#undef T
+};
+
+static void rows(struct triage *t)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(conditions); i++) {
+		const struct condition *c = &conditions[i];
+		struct finding *f;
+
+		if (!triage_holds(t, c->terms, NULL))
+			continue;
+		f = triage_add(t, c->id, c->weight, c->terms);
+		if (c->message)
+			f->message = _(c->message);
+	}
+}
+
+/* What a row of the table says by itself: "for" with 50 and more. */
+static void table_rows(struct triage *t)
+{
+	const struct json *row, *v;
+	enum finding_id id;
+	size_t i, at;
+	int64_t w;
+
+	for (i = 0; i < t->j->s->n_signs; i++) {
+		const char *name = t->j->s->signs[i].id.value;
+
+		if (triage_sign(t, name) != &t->j->s->signs[i])
+			continue; /* a second one of the same row */
+		at = compat_find(t->j->c, "signatures", 0, "id", name);
+		if (at >= compat_count(t->j->c, "signatures"))
+			continue;
+		row = compat_row(t->j->c, "signatures", at);
+		for (v = json_first(json_get(row, "for")); v; v = json_next(v))
+			if (json_int(v, &w) && w >= TRIAGE_ROOT && w <= 100 &&
+			    finding_lookup(json_key(v), &id))
+				triage_add(t, id, (int)w, name);
+	}
+}
+
+/* -------- settling */
+
+static void weigh(struct triage *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->j->n_findings; i++) {
+		struct finding *f = t->j->findings[i];
+
+		if (!f->weight) {
+			f->weight = f->severity == SEVERITY_ERROR   ? TRIAGE_FACTS :
+				    f->severity == SEVERITY_WARNING ? TRIAGE_WARNING :
+								      20;
+			if (t->points[f->id])
+				f->weight += TRIAGE_POINTED;
+		}
+		if (t->against[f->id])
+			f->weight -= TRIAGE_AGAINST;
+	}
+}
+
+static struct finding *strongest(struct judge *j)
+{
+	struct finding *best = NULL;
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++) {
+		struct finding *f = j->findings[i];
+
+		if (f->id == FINDING_INSUFFICIENT_EVIDENCE || f->weight < TRIAGE_ROOT)
+			continue;
+		if (!best || f->weight > best->weight ||
+		    (f->weight == best->weight &&
+		     finding_info(f->id)->layer < finding_info(best->id)->layer))
+			best = f;
+	}
+	return best;
+}
+
+/* The deepest of those that explain it and are about as strong. */
+static struct finding *deepest(struct judge *j, struct finding *root)
+{
+	size_t i, steps;
+
+	for (steps = 0; steps < 8; steps++) {
+		struct finding *deeper = NULL;
+
+		for (i = 0; i < j->n_findings; i++) {
+			struct finding *f = j->findings[i];
+
+			if (f != root && f->weight >= TRIAGE_ROOT &&
+			    f->weight + TRIAGE_CLOSE >= root->weight &&
+			    finding_explains(f->id, root->id) &&
+			    !finding_explains(root->id, f->id) &&
+			    (!deeper || f->weight > deeper->weight))
+				deeper = f;
+		}
+		if (!deeper)
+			return root;
+		root = deeper;
+	}
+	return root;
+}
+
+static bool is_fine(enum finding_id id)
+{
+	return id == FINDING_OUT_OF_MEMORY || id == FINDING_HOST_MEMORY ||
+	       id == FINDING_APPLICATION_BUG || id == FINDING_HARMLESS_WARNING ||
+	       id == FINDING_NO_FAULT;
+}
+
+/* The root explains the complaint, whatever it weighs elsewhere; the rest bites later, or may. */
+static void severities(struct judge *j, struct finding *root)
+{
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++) {
+		struct finding *f = j->findings[i];
+
+		if (f == root)
+			f->severity = is_fine(f->id) ? SEVERITY_INFO : SEVERITY_ERROR;
+		else if (is_fine(f->id) || f->weight < TRIAGE_ROOT)
+			f->severity = SEVERITY_INFO;
+		else
+			f->severity = SEVERITY_WARNING;
+	}
+}
+
+static struct finding *undecided(struct triage *t)
+{
+	struct finding *f = finding_add(t->j, FINDING_INSUFFICIENT_EVIDENCE, "");
+	const struct sign *g;
+	size_t i;
+
+	f->subject = _("the pasted text");
+	f->severity = SEVERITY_INFO;
+	f->message = _("The text shows what failed, and not why: several causes would look like this.");
+	for (i = 0; i < t->j->s->n_signs && f->n_evidence < 3; i++) {
+		g = &t->j->s->signs[i];
+		if (compat_find(t->j->c, "signatures", 0, "id", g->id.value) <
+		    compat_count(t->j->c, "signatures"))
+			evidence(t, f, g);
+	}
+	if (!f->n_evidence)
+		f->message = _("The text holds nothing that could be judged.");
+	triage_asks(t);
+	return f;
+}
+
+const struct finding *triage_root(struct judge *j)
+{
+	struct triage *t = arena_alloc(j->a, sizeof(*t));
+	struct finding *root;
+
+	t->j = j;
+	sign_atoms(t);
+	fact_atoms(t);
+	rows(t);
+	table_rows(t);
+	triage_versions(t);
+	triage_libraries(t);
+	triage_machine(t);
+	triage_install(t);
+	weigh(t);
+	root = strongest(j);
+	root = root ? deepest(j, root) : undecided(t);
+	severities(j, root);
+	return root;
+}

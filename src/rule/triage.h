@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules over the signs of a pasted text and the facts beside them. Causes are weighed: a finding says
+ * how strongly the text speaks for it, and settling in triage takes the strongest that no other
+ * explains. Nothing here runs unless the snapshot holds signs.
+ */
+#ifndef RULE_TRIAGE_H
+#define RULE_TRIAGE_H
+
+#include "rule/rule.h"
+
+/*
+ * 50 and more may be the root cause; below, it is no more than a possibility. An ordinary finding
+ * over facts weighs TRIAGE_FACTS, and more when a sign points to the same name.
+ */
+enum {
+	TRIAGE_ROOT = 50,
+	TRIAGE_FACTS = 62,
+	TRIAGE_WARNING = 46,
+	TRIAGE_POINTED = 20,
+	TRIAGE_AGAINST = 40,
+	TRIAGE_CLOSE = 12, /* a cause this much weaker than what it explains is still the root */
+};
+
+struct triage_atom {
+	const char *name;
+	const struct sign *sign; /* NULL: follows from facts */
+};
+
+struct triage {
+	struct judge *j;
+	struct triage_atom *atoms;
+	size_t n_atoms;
+	int points[FINDING_COUNT];  /* strongest sign for the name */
+	bool against[FINDING_COUNT];
+};
+
+/* Is there a sign of this id or tag, or does the fact hold ("wsl", "torch-cpu")? */
+bool triage_has(const struct triage *t, const char *atom);
+/* The first sign of that id or tag; NULL when there is none. */
+const struct sign *triage_sign(const struct triage *t, const char *atom);
+/* What it names, or NULL. */
+const char *triage_value(const struct triage *t, const char *atom);
+/*
+ * All of the blank-separated terms: "a", "a|b", "!a". Adds evidence to f (may be NULL) from the signs
+ * of the terms when they hold.
+ */
+bool triage_holds(struct triage *t, const char *terms, struct finding *f);
+/* Adds the finding, or strengthens the one that is there; the signs of `terms` are its evidence. */
+struct finding *triage_add(struct triage *t, enum finding_id id, int weight, const char *terms);
+
+/* Rules that compute, in triage_*.c. */
+void triage_versions(struct triage *t);
+void triage_libraries(struct triage *t);
+void triage_machine(struct triage *t);
+void triage_install(struct triage *t);
+/* What to ask for when nothing decides. */
+void triage_asks(struct triage *t);
+
+/* For settling: weighs all findings, returns the root; adds insufficient-evidence when there is none. */
+const struct finding *triage_root(struct judge *j);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about what was installed, or asked to be: index tags, releases, wheels for this Python,
+ * packages that exclude each other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "rule/look.h"
+#include "rule/remedy.h"
+#include "rule/triage.h"
+
+/* -------- index tags */
+
+static bool tag_known(struct triage *t, const char *tag)
+{
+	const struct torch_row *rows;
+	size_t i, n;
+
+	if (strncmp(tag, "cu", 2) != 0)
+		return true;
+	rows = compat_torch_rows(t->j->c, &n);
+	for (i = 0; i < n; i++)
+		if (rows[i].variant && strcmp(rows[i].variant, tag) == 0)
+			return true;
+	return false;
+}
+
+static void index_tag(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		const char *tag = fact_value(&s->signs[i].value, NULL);
+
+		if (!fact_is(&s->signs[i].id, "index-tag") || !tag || tag_known(t, tag))
+			continue;
+		f = triage_add(t, FINDING_WRONG_INDEX_TAG, 90, "index-tag");
+		finding_message(t->j, f, _("There is no index %s of PyTorch."), tag);
+		if (s->n_pythons)
+			remedy_torch(t->j, f, &s->pythons[0]);
+		return;
+	}
+}
+
+/* -------- a release that pip does not find */
+
+static bool python_serves(const struct torch_row *row, const char *python)
+{
+	size_t i, n;
+
+	for (i = 0; i < row->n_python; i++) {
+		n = strlen(row->python[i]);
+		if (strncmp(python, row->python[i], n) == 0 &&
+		    (python[n] == '\0' || python[n] == '.'))
+			return true;
+	}
+	return false;
+}
+
+struct search {
+	bool release, variant, platform, python, any_python;
+};
+
+static struct search search(struct triage *t, const char *version, const char *variant)
+{
+	const char *python = t->j->s->n_pythons ?
+				     fact_value(&t->j->s->pythons[0].version, NULL) :
+				     NULL;
+	const char *platform = look_platform(t->j->s);
+	const struct torch_row *rows;
+	struct search r = { .release = false };
+	size_t i, n;
+
+	rows = compat_torch_rows(t->j->c, &n);
+	for (i = 0; i < n; i++) {
+		if (strcmp(rows[i].version, version) != 0)
+			continue;
+		r.release = true;
+		if (variant && strcmp(rows[i].variant, variant) != 0)
+			continue;
+		r.variant = true;
+		if (strcmp(rows[i].platform, platform) != 0)
+			continue;
+		r.platform = true;
+		if (!python || python_serves(&rows[i], python))
+			r.python = true;
+	}
+	r.any_python = python != NULL;
+	return r;
+}
+
+static void not_found(struct triage *t)
+{
+	const char *want = triage_value(t, "wants-torch"), *plus;
+	const char *tag = triage_value(t, "index-tag");
+	const char *python, *version, *variant = NULL;
+	struct finding *f;
+	struct search r;
+
+	if (!triage_has(t, "no-dist") && !triage_has(t, "whl-not-supported"))
+		return;
+	python = t->j->s->n_pythons ? fact_value(&t->j->s->pythons[0].version, NULL) : NULL;
+	if (!want) {
+		/* Too new or too old a Python has no wheel of anything. */
+		if (python && (!look_driver_below(python, "3.14") || look_driver_below(python, "3.8")))
+			triage_add(t, FINDING_PYTHON_NO_WHEEL, 74, "no-dist");
+		return;
+	}
+	plus = strchr(want, '+');
+	version = plus ? arena_strndup(t->j->a, want, (size_t)(plus - want)) : want;
+	variant = plus ? plus + 1 : tag && strncmp(tag, "c", 1) == 0 ? tag : NULL;
+	r = search(t, version, variant);
+	if (r.release && !r.variant) {
+		f = triage_add(t, FINDING_WRONG_INDEX_TAG, 82, "no-dist");
+		finding_message(t->j, f, _("PyTorch %s was not published as %s."), version,
+				variant ? variant : "?");
+	} else if (r.variant && r.any_python && !r.python) {
+		f = triage_add(t, FINDING_PYTHON_NO_WHEEL, 86, "no-dist");
+		finding_message(t->j, f, _("PyTorch %s has no wheel for Python %s here."), version,
+				python);
+	} else if (r.variant && !r.platform) {
+		triage_add(t, FINDING_CPU_ONLY_PLATFORM, 66, "no-dist");
+	} else if (plus && !tag && !triage_has(t, "whl-seen")) {
+		triage_add(t, FINDING_WRONG_INDEX_TAG, 64, "no-dist");
+	} else {
+		triage_add(t, FINDING_PYTHON_NO_WHEEL, r.any_python ? 60 : 66, "no-dist");
+	}
+}
+
+/* -------- what was put in place of what */
+
+static void replaced(struct triage *t)
+{
+	const char *old = triage_value(t, "uninstalled-torch");
+	const char *now = triage_value(t, "installed-torch");
+	bool was_cuda, is_cuda;
+
+	if (!old || !now || strcmp(old, now) == 0)
+		return;
+	was_cuda = strstr(old, "+cu") != NULL;
+	is_cuda = strstr(now, "+cu") != NULL;
+	if (was_cuda && (strstr(now, "+cpu") || triage_has(t, "torch-cpu") ||
+			 (!is_cuda && (triage_has(t, "windows") || triage_has(t, "cpu-said")))))
+		triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 90,
+			   "uninstalled-torch installed-torch");
+	else if (was_cuda)
+		triage_add(t, FINDING_TORCH_REPLACED_BY_DEPENDENCY, 80,
+			   "uninstalled-torch installed-torch");
+}
+
+/* -------- packages beside each other */
+
+static const struct package *find(const struct python *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; p && i < p->n_packages; i++)
+		if (fact_is(&p->packages[i].name, name))
+			return &p->packages[i];
+	return NULL;
+}
+
+static bool ends(const char *s, const char *with)
+{
+	size_t n = strlen(s), k = strlen(with);
+
+	return n > k && strcmp(s + n - k, with) == 0;
+}
+
+static void mixed(struct triage *t, const struct python *p)
+{
+	const struct package *cu11 = NULL, *cu12 = NULL, *cu13 = NULL;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < p->n_packages; i++) {
+		const char *name = fact_value(&p->packages[i].name, "");
+
+		if (strncmp(name, "nvidia-", 7) != 0)
+			continue;
+		if (ends(name, "-cu11"))
+			cu11 = &p->packages[i];
+		else if (ends(name, "-cu12"))
+			cu12 = &p->packages[i];
+		else if (ends(name, "-cu13"))
+			cu13 = &p->packages[i];
+	}
+	if ((cu11 != NULL) + (cu12 != NULL) + (cu13 != NULL) < 2)
+		return;
+	f = triage_add(t, FINDING_MIXED_CUDA_WHEELS, 80, "lib-missing|cuda-fails|cudnn-fails|cublas-fails");
+	if (cu11)
+		finding_fact(t->j, f, cu11->name.value, &cu11->version, NULL);
+	if (cu12)
+		finding_fact(t->j, f, cu12->name.value, &cu12->version, NULL);
+	if (cu13)
+		finding_fact(t->j, f, cu13->name.value, &cu13->version, NULL);
+}
+
+static void tensorflow(struct triage *t, const struct python *p)
+{
+	const struct package *tf = find(p, "tensorflow");
+	const char *v = tf ? fact_value(&tf->version, NULL) : NULL;
+	struct finding *f;
+
+	if (!v || look_driver_below(v, "2.11") || !triage_has(t, "windows"))
+		return;
+	f = triage_add(t, FINDING_TF_WINDOWS_NO_GPU, 88, "tf-no-gpu|cuda-fails|is-windows");
+	finding_fact(t->j, f, "tensorflow", &tf->version, "< 2.11");
+}
+
+static void pairs(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct python *p = s->n_pythons ? &s->pythons[0] : NULL;
+	struct finding *f;
+
+	if (!p)
+		return;
+	mixed(t, p);
+	tensorflow(t, p);
+	if (find(p, "onnxruntime") && find(p, "onnxruntime-gpu")) {
+		f = triage_add(t, FINDING_ONNXRUNTIME_CPU_SHADOWS_GPU, 84, "ort-cpu");
+		finding_fact(t->j, f, "onnxruntime", &find(p, "onnxruntime")->version, NULL);
+		finding_fact(t->j, f, "onnxruntime-gpu", &find(p, "onnxruntime-gpu")->version, NULL);
+	}
+	if (find(p, "ctranslate2") && triage_has(t, "wants-cudnn-9") &&
+	    triage_has(t, "wants-cudnn-8"))
+		triage_add(t, FINDING_CUDNN_MAJOR_MISMATCH, 70, NULL);
+}
+
+void triage_install(struct triage *t)
+{
+	index_tag(t);
+	not_found(t);
+	replaced(t);
+	pairs(t);
+}

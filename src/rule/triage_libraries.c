@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Libraries that a text says are missing, against those that it lists. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "rule/look.h"
+#include "rule/triage.h"
+
+/* "libcudart.so.11.0" to name "libcudart" and version "11.0"; false for what is no library of
+ * CUDA. */
+struct soname {
+	char name[48];
+	const char *version; /* "" when it has none */
+};
+
+static bool parse(const char *s, struct soname *ret)
+{
+	static const char *const ours[] = { "libcu", "libnv", "libnccl", "libcupti" };
+	const char *so = s ? strstr(s, ".so") : NULL;
+	const char *slash = so ? memrchr(s, '/', (size_t)(so - s)) : NULL;
+	size_t i, n;
+
+	if (!so)
+		return false;
+	s = slash ? slash + 1 : s;
+	n = (size_t)(so - s);
+	if (n >= sizeof(ret->name))
+		return false;
+	memcpy(ret->name, s, n);
+	ret->name[n] = '\0';
+	ret->version = so[3] == '.' ? so + 4 : "";
+	for (i = 0; i < ARRAY_LEN(ours); i++)
+		if (strncmp(s, ours[i], strlen(ours[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Is "11.8.89" of the version "11.0" that was wanted?  By as many parts as were asked for. */
+static bool serves(const char *have, const char *want)
+{
+	size_t n = strlen(want);
+
+	return strncmp(have, want, n) == 0 && !isdigit((unsigned char)have[n]);
+}
+
+enum have { HAVE_NONE, HAVE_OTHER, HAVE_SAME };
+
+/* Does the text list this library, in this version or in another? */
+static enum have listed(struct triage *t, const struct soname *want, const struct sign **ret)
+{
+	const struct snapshot *s = t->j->s;
+	enum have best = HAVE_NONE;
+	struct soname have;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		if (!fact_is(&s->signs[i].id, "lib-listed") ||
+		    !parse(fact_value(&s->signs[i].value, NULL), &have) ||
+		    strcmp(have.name, want->name) != 0)
+			continue;
+		if (serves(have.version, want->version) && best < HAVE_SAME) {
+			best = HAVE_SAME;
+			*ret = &s->signs[i];
+		} else if (best == HAVE_NONE) {
+			best = HAVE_OTHER;
+			*ret = &s->signs[i];
+		}
+	}
+	return best;
+}
+
+static void missing(struct triage *t, const struct sign *g)
+{
+	const struct sign *where = NULL;
+	struct soname want;
+	struct finding *f;
+	enum have have;
+	bool cudnn;
+
+	if (!parse(fact_value(&g->value, NULL), &want))
+		return;
+	if (strcmp(want.name, "libcuda") == 0 || strcmp(want.name, "libnvidia-ml") == 0 ||
+	    strncmp(want.name, "libnvidia", 9) == 0 || strncmp(want.name, "libnvcuvid", 10) == 0)
+		return;
+	cudnn = strncmp(want.name, "libcudnn", 8) == 0;
+	have = listed(t, &want, &where);
+	if (have == HAVE_SAME)
+		f = triage_add(t, FINDING_LIB_PATH_NOT_SET, 84, NULL);
+	else if (have == HAVE_OTHER && cudnn)
+		f = triage_add(t, FINDING_CUDNN_MAJOR_MISMATCH, 80, NULL);
+	else if (cudnn)
+		f = triage_add(t, FINDING_CUDNN_NOT_FOUND, 68, NULL);
+	else
+		f = triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, have == HAVE_OTHER ? 82 : 70,
+			       NULL);
+	finding_evidence(t->j, f, "text", g->text.value, NULL, g->text.source);
+	if (where)
+		finding_evidence(t->j, f, "text", where->text.value, NULL, where->text.source);
+	finding_message(t->j, f,
+			have == HAVE_SAME ? _("%s%s%s is there and not where the loader looks.") :
+			have == HAVE_OTHER ?
+					    _("%s%s%s is wanted, and only another version is there.") :
+					    _("%s%s%s is wanted and not there."),
+			want.name, *want.version ? ".so." : ".so", want.version);
+}
+
+/* The cuDNN that PyTorch of the text brings, against the one that is asked for. */
+static void cudnn_major(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
+	const char *release = torch ? look_torch_release(t->j, torch) : NULL;
+	int want = triage_has(t, "wants-cudnn-9") ? 9 :
+		   triage_has(t, "wants-cudnn-8") ? 8 :
+						    0;
+	struct finding *f;
+	int brings;
+
+	if (!want || !release)
+		return;
+	/* PyTorch changed from cuDNN 8 to 9 with 2.4. */
+	brings = look_driver_below(release, "2.4") ? 8 : 9;
+	if (brings == want)
+		return;
+	f = triage_add(t, FINDING_CUDNN_MAJOR_MISMATCH, 84, "wants-cudnn-9|wants-cudnn-8");
+	finding_fact(t->j, f, "torch.version", &torch->version, NULL);
+	finding_message(t->j, f, _("cuDNN %d is asked for, and PyTorch %s brings cuDNN %d."), want,
+			release, brings);
+}
+
+/* onnxruntime-gpu says which CUDA and cuDNN it needs. */
+static void ort(struct triage *t)
+{
+	const struct sign *g = triage_sign(t, "ort-needs");
+
+	if (g && triage_has(t, "wants-cudnn-9"))
+		triage_add(t, FINDING_CUDNN_NOT_FOUND, 70, "ort-needs");
+}
+
+void triage_libraries(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++)
+		if (fact_is(&s->signs[i].id, "shared-missing") ||
+		    fact_is(&s->signs[i].id, "ldd-not-found"))
+			missing(t, &s->signs[i]);
+		else if (fact_is(&s->signs[i].id, "dll-missing"))
+			triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, 66, "dll-missing");
+	cudnn_major(t);
+	ort(t);
+}

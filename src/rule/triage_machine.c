@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules that count and compare what a text says of the machine: visible devices, driver packages,
+ * modules and the kernel that runs. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "rule/look.h"
+#include "rule/triage.h"
+
+static bool fails(const struct triage *t)
+{
+	return triage_has(t, "cuda-fails") || triage_has(t, "no-device") ||
+	       triage_has(t, "cuda-available-false") || triage_has(t, "tf-no-gpu") ||
+	       triage_has(t, "bad-ordinal");
+}
+
+/* CUDA_VISIBLE_DEVICES empty, -1, or beyond what there is. */
+static void visible(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct fact *v = snapshot_env_fact(s, "CUDA_VISIBLE_DEVICES");
+	struct finding *f;
+	bool none, beyond;
+	long first;
+
+	if (!v || triage_has(t, "nodevfiles") || triage_has(t, "slurm") || triage_has(t, "ray") ||
+	    view_starts(view_of(v->value), "MIG-") || strchr(v->value, '$'))
+		return;
+	none = !*v->value || strncmp(v->value, "-1", 2) == 0 || strcasecmp(v->value, "none") == 0 ||
+	       strcasecmp(v->value, "all") == 0 || strcasecmp(v->value, "NoDevFiles") == 0;
+	first = strtol(v->value, NULL, 10);
+	beyond = isdigit((unsigned char)v->value[0]) && s->n_gpus > 0 && (size_t)first >= s->n_gpus;
+	if (!none && !beyond && !(isdigit((unsigned char)v->value[0]) && first > 0 && fails(t)))
+		return;
+	f = triage_add(t, FINDING_VISIBLE_DEVICES_WRONG,
+		       none && fails(t) ? 86 : beyond && fails(t) ? 82 : none ? 60 : 58,
+		       "no-device|cuda-available-false|bad-ordinal");
+	finding_fact(t->j, f, "CUDA_VISIBLE_DEVICES", v, NULL);
+	finding_message(t->j, f,
+			none ? _("CUDA_VISIBLE_DEVICES=\"%s\" hides all GPUs.") :
+			       _("CUDA_VISIBLE_DEVICES=%s names no GPU that exists here."),
+			v->value);
+}
+
+static void nvidia_visible(struct triage *t)
+{
+	const struct fact *v = snapshot_env_fact(t->j->s, "NVIDIA_VISIBLE_DEVICES");
+	struct finding *f;
+
+	if (!v || (strcmp(v->value, "void") != 0 && strcmp(v->value, "none") != 0 && *v->value))
+		return;
+	f = triage_add(t, FINDING_CONTAINER_NO_GPU_REQUESTED, 82, NULL);
+	finding_fact(t->j, f, "NVIDIA_VISIBLE_DEVICES", v, "all");
+}
+
+/* -------- module, libraries, packages */
+
+/* "550.107.02-0ubuntu0.24.04.1" to "550.107.02". */
+static const char *upstream(struct arena *a, const char *version)
+{
+	const char *colon = strchr(version, ':');
+	size_t n;
+
+	version = colon ? colon + 1 : version;
+	n = strspn(version, "0123456789.");
+	return arena_strndup(a, version, n);
+}
+
+static void packages(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *module = fact_value(&s->driver.version, NULL), *first = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n_os_packages; i++) {
+		const char *name = fact_value(&s->os_packages[i].name, "");
+		const char *v = upstream(t->j->a, fact_value(&s->os_packages[i].version, ""));
+		struct finding *f;
+
+		if (look_branch(v) < 100 || !strchr(v, '.') || strstr(name, "container") ||
+		    (!strstr(name, "nvidia") && strncmp(name, "libcuda1", 8) != 0) ||
+		    strstr(name, "persistenced") || strstr(name, "settings") ||
+		    strstr(name, "modprobe") || strstr(name, "firmware"))
+			continue;
+		if (!first)
+			first = v;
+		if (look_branch(first) != look_branch(v)) {
+			f = triage_add(t, FINDING_DRIVER_PACKAGES_MIXED,
+				       triage_has(t, "nvml-mismatch") ? 82 : 58, "nvml-mismatch");
+			finding_fact(t->j, f, name, &s->os_packages[i].version, first);
+			return;
+		}
+		if (module && triage_has(t, "module-version") && strcmp(module, v) != 0 &&
+		    !triage_has(t, "container")) {
+			f = triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 84, "nvml-mismatch|module-version");
+			finding_fact(t->j, f, "driver.version", &s->driver.version, v);
+			return;
+		}
+	}
+}
+
+/* modinfo's version against the loaded one; NVML's against both. */
+static void loaded(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *module = fact_value(&s->driver.version, NULL);
+	const char *nvml = fact_value(&s->driver.libnvml.version, NULL);
+
+	if (module && nvml && look_branch(nvml) > 100 && strcmp(module, nvml) != 0 &&
+	    triage_has(t, "nvml-mismatch") && !triage_has(t, "container"))
+		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 82, "nvml-lib-version|module-version");
+}
+
+/* What Nix, conda or another package manager brings does not follow a reboot. */
+static void foreign(struct triage *t)
+{
+	if (!triage_has(t, "nvml-mismatch") && !triage_has(t, "api-mismatch"))
+		return;
+	if (triage_has(t, "foreign-driver-path"))
+		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 90, "foreign-driver-path");
+	if (triage_has(t, "reboot-no-help"))
+		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 84, "reboot-no-help");
+	if (triage_has(t, "runfile-installer") && triage_has(t, "driver-package"))
+		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 84, "runfile-installer");
+}
+
+/* -------- DKMS and the kernel that runs */
+
+static void dkms(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *kernel = fact_value(&s->host.kernel, NULL);
+	bool here = false, any = false;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < s->driver.n_dkms && kernel; i++) {
+		const struct dkms *d = &s->driver.dkms[i];
+
+		if (!fact_known(&d->kernel))
+			continue;
+		any = true;
+		here |= strcmp(d->kernel.value, kernel) == 0 && fact_is(&d->state, "installed");
+	}
+	if (!any || here)
+		return;
+	f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 86, "dkms-installed|dkms-not-installed");
+	finding_fact(t->j, f, "kernel", &s->host.kernel, fact_value(&s->driver.dkms[0].kernel, ""));
+}
+
+/* -------- Fabric Manager */
+
+static void fabric(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *driver = fact_value(&s->driver.version, NULL);
+	const char *fm = triage_value(t, "fm-package-version");
+	struct finding *f;
+
+	if (!driver || !fm || !strcmp(driver, fm) || look_branch(fm) < 400)
+		return;
+	f = triage_add(t, FINDING_FABRIC_MANAGER_VERSION_MISMATCH, 86, "fm-package-version|cuda-802");
+	finding_fact(t->j, f, "driver.version", &s->driver.version, fm);
+}
+
+/* -------- a scheduler's index inside a container */
+
+static void constraint(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct fact *v = snapshot_env_fact(s, "CUDA_VISIBLE_DEVICES");
+	size_t i, gpus = 0;
+	struct finding *f;
+
+	if (!v || !triage_has(t, "slurm") || !isdigit((unsigned char)v->value[0]))
+		return;
+	for (i = 0; i < s->n_nodes; i++) {
+		const char *name = fact_value(&s->nodes[i].name, "");
+
+		gpus += strncmp(name, "nvidia", 6) == 0 && isdigit((unsigned char)name[6]);
+	}
+	if (!gpus)
+		gpus = s->n_gpus;
+	if (!gpus || (size_t)strtol(v->value, NULL, 10) < gpus)
+		return;
+	f = triage_add(t, FINDING_SCHEDULER_DEVICE_CONSTRAINT, 84, "slurm");
+	finding_fact(t->j, f, "CUDA_VISIBLE_DEVICES", v, NULL);
+}
+
+void triage_machine(struct triage *t)
+{
+	visible(t);
+	nvidia_visible(t);
+	packages(t);
+	loaded(t);
+	foreign(t);
+	dkms(t);
+	fabric(t);
+	constraint(t);
+}

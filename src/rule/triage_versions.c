@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a text's versions say when held against the tables: GPU against build, driver, toolkit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "rule/look.h"
+#include "rule/remedy.h"
+#include "rule/triage.h"
+
+/* -------- GPU against what was compiled */
+
+static int lowest_cc(const struct snapshot *s)
+{
+	int low = -1, cc;
+	size_t i;
+
+	for (i = 0; i < s->n_gpus; i++) {
+		cc = look_cc(&s->gpus[i]);
+		if (cc > 0 && (low < 0 || cc < low))
+			low = cc;
+	}
+	return low;
+}
+
+static int highest_cc(const struct snapshot *s)
+{
+	int high = -1, cc;
+	size_t i;
+
+	for (i = 0; i < s->n_gpus; i++) {
+		cc = look_cc(&s->gpus[i]);
+		if (cc > high)
+			high = cc;
+	}
+	return high;
+}
+
+/* Lowest and highest SASS of a list: "sm_70" to 70. */
+static void range_of(const char *const *list, size_t n, int *low, int *high)
+{
+	size_t i;
+
+	*low = *high = -1;
+	for (i = 0; i < n; i++) {
+		int cc = strncmp(list[i], "sm_", 3) == 0 ? (int)strtol(list[i] + 3, NULL, 10) : -1;
+
+		if (cc > 0 && (*low < 0 || cc < *low))
+			*low = cc;
+		if (cc > *high)
+			*high = cc;
+	}
+}
+
+static const char *named(struct triage *t, size_t i)
+{
+	const char *name = fact_value(&t->j->s->gpus[i].name, NULL);
+
+	return name ? name : _("the GPU");
+}
+
+static void misfit(struct triage *t, size_t i, bool old, int weight)
+{
+	struct finding *f = triage_add(t, old ? FINDING_GPU_TOO_OLD_FOR_BUILD :
+						FINDING_GPU_TOO_NEW_FOR_BUILD,
+				       weight, "no-kernel-image|arch-misfit|cubins-warning");
+	const struct gpu *g = &t->j->s->gpus[i];
+
+	finding_fact(t->j, f, "gpu.compute_capability", &g->compute_capability, NULL);
+	finding_message(t->j, f,
+			old ? _("%s (compute capability %s) is older than what this build has "
+				"code for.") :
+			      _("%s (compute capability %s) is newer than what this build has "
+				"code for."),
+			named(t, i), fact_value(&g->compute_capability, "?"));
+	if (t->j->s->n_pythons && !f->n_remedies)
+		remedy_torch(t->j, f, &t->j->s->pythons[0]);
+}
+
+/* The list that the message or get_arch_list() printed. */
+static bool by_list(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct fact_list *a = s->n_pythons ? &s->pythons[0].torch.arch_list : NULL;
+	bool any = false;
+	int low, high, cc;
+	size_t i;
+
+	if (!a || a->state != FACT_KNOWN)
+		return false;
+	range_of(a->values, a->n, &low, &high);
+	for (i = 0; i < s->n_gpus; i++) {
+		cc = look_cc(&s->gpus[i]);
+		if (cc < 0 || compat_arch_fit((const char *const *)a->values, a->n, cc, NULL) !=
+				      ARCH_FIT_NONE)
+			continue;
+		misfit(t, i, cc < high && (cc < low || cc / 10 <= low / 10), 88);
+		any = true;
+	}
+	return any;
+}
+
+/* Only "no kernel image", a GPU and no list: the ends of the range are plain. */
+static void by_age(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct finding *const *known = (const struct finding *const *)t->j->findings;
+	int low = lowest_cc(s), high = highest_cc(s);
+	size_t i;
+
+	if (!triage_has(t, "no-kernel-image") || low < 0)
+		return;
+	for (i = 0; i < t->j->n_findings; i++)
+		if (known[i]->id == FINDING_GPU_TOO_NEW_FOR_BUILD ||
+		    known[i]->id == FINDING_GPU_TOO_OLD_FOR_BUILD)
+			return;
+	for (i = 0; i < s->n_gpus; i++) {
+		if (look_cc(&s->gpus[i]) == high && high >= 100) {
+			misfit(t, i, false, 66);
+			return;
+		}
+		if (look_cc(&s->gpus[i]) == low && low < 70) {
+			misfit(t, i, true, 66);
+			return;
+		}
+	}
+	triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 62, "no-kernel-image");
+}
+
+/* -------- nvcc and the GPU */
+
+static void nvcc_arch(struct triage *t)
+{
+	const char *v = triage_value(t, "nvcc-unsupported-arch");
+	const struct snapshot *s = t->j->s;
+	const struct cuda_row *row = NULL;
+	struct finding *f;
+	long cc = v ? strtol(v, NULL, 10) : 0;
+	bool old;
+
+	if (cc <= 0)
+		return;
+	if (s->n_toolkits && fact_known(&s->toolkits[0].version))
+		row = compat_cuda(t->j->c, s->toolkits[0].version.value);
+	old = cc < 75 && !(row && row->nvcc_min_cc > 0 && cc >= row->nvcc_min_cc);
+	if (row && row->nvcc_max_cc > 0 && cc > row->nvcc_max_cc)
+		old = false;
+	f = triage_add(t, old ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
+		       88, "nvcc-unsupported-arch");
+	finding_message(t->j, f,
+			old ? _("This nvcc no longer knows compute capability %ld.%ld.") :
+			      _("This nvcc does not know compute capability %ld.%ld yet."),
+			cc / 10, cc % 10);
+	if (s->n_toolkits)
+		finding_fact(t->j, f, "toolkit.version", &s->toolkits[0].version, NULL);
+}
+
+/* -------- the driver */
+
+/* "found version 11040" is CUDA 11.4. */
+static void found_version(struct triage *t)
+{
+	const char *v = triage_value(t, "driver-too-old-torch");
+	const struct finding *f;
+	long n = v ? strtol(v, NULL, 10) : 0;
+	size_t i;
+
+	if (n < 1000)
+		return;
+	for (i = 0; i < t->j->n_findings; i++) {
+		f = t->j->findings[i];
+		if (f->id == FINDING_DRIVER_TOO_OLD && f->n_remedies == 0)
+			finding_message(t->j, t->j->findings[i],
+					_("The driver offers CUDA %ld.%ld, and this build needs a "
+					  "newer one."),
+					n / 1000, n % 1000 / 10);
+	}
+}
+
+/* A branch beyond the GPU's last, or before its first. */
+static void driver_and_gpu(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *driver = fact_value(&s->driver.version, NULL);
+	bool fails = triage_has(t, "smi-fails") || triage_has(t, "cuda-fails") ||
+		     triage_has(t, "rm-init-failed") || triage_has(t, "probe-failed") ||
+		     triage_has(t, "release-unsupported");
+	size_t i;
+
+	if (!driver || triage_has(t, "smi-works") || triage_has(t, "wsl"))
+		return;
+	for (i = 0; i < s->n_gpus; i++) {
+		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
+		unsigned branch = look_branch(driver);
+		struct finding *f = NULL;
+
+		if (!row)
+			continue;
+		if (row->last_driver && look_branch(row->last_driver) < branch && branch >= 100)
+			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails ? 80 : 64,
+				       "smi-fails|release-unsupported|rm-init-failed");
+		else if (row->first_driver && !row->last_driver && look_branch(row->first_driver) > branch &&
+			 branch >= 100)
+			f = triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, fails ? 82 : 64,
+				       "smi-fails|release-unsupported|rm-init-failed");
+		else if (row->open_module && strcmp(row->open_module, "required") == 0 &&
+			 triage_has(t, "rm-init-failed") && !fact_is(&s->driver.flavor, "open"))
+			f = triage_add(t, FINDING_OPEN_MODULE_REQUIRED, 74, "rm-init-failed");
+		else if (row->open_module && strcmp(row->open_module, "unsupported") == 0 &&
+			 fact_is(&s->driver.flavor, "open"))
+			f = triage_add(t, FINDING_OPEN_MODULE_UNSUPPORTED_GPU, 82, "nvrm-open");
+		if (f) {
+			finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
+			finding_fact(t->j, f, "driver.version", &s->driver.version, NULL);
+		}
+	}
+}
+
+/* The PTX is of a newer CUDA than the driver's. */
+static void ptx(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	struct finding *f = NULL;
+	size_t i;
+
+	for (i = 0; i < t->j->n_findings; i++)
+		if (t->j->findings[i]->id == FINDING_PTX_NEWER_THAN_DRIVER)
+			f = t->j->findings[i];
+	if (!f)
+		return;
+	if (fact_known(&s->driver.version))
+		finding_fact(t->j, f, "driver.version", &s->driver.version, NULL);
+	if (s->n_toolkits && fact_known(&s->toolkits[0].version))
+		finding_fact(t->j, f, "toolkit.version", &s->toolkits[0].version, NULL);
+}
+
+
+void triage_versions(struct triage *t)
+{
+	if (!by_list(t))
+		by_age(t);
+	nvcc_arch(t);
+	found_version(t);
+	driver_and_gpu(t);
+	ptx(t);
+}

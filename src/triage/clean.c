@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Takes out of a text what is not text: terminal escapes, controls, invisible characters, HTML; and
+ * gives typographic characters their plain form, so that patterns need to know one form only.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/utf8.h"
+#include "triage/text.h"
+
+/* Length of an escape sequence at p (p[0] is ESC), at least 1. */
+static size_t escape_len(const char *p, size_t n)
+{
+	size_t i = 2;
+
+	if (n < 2)
+		return 1;
+	if (p[1] == '[') {
+		while (i < n && i < 64 && !(p[i] >= 0x40 && p[i] <= 0x7e))
+			i++;
+		return i < n && i < 64 ? i + 1 : 2;
+	}
+	if (p[1] == ']' || p[1] == 'P' || p[1] == '_' || p[1] == '^') {
+		while (i < n && i < 4096 && p[i] != '\a' && p[i] != 0x1b && p[i] != '\n')
+			i++;
+		if (i < n && p[i] == '\a')
+			return i + 1;
+		return i + 1 < n && p[i] == 0x1b && p[i + 1] == '\\' ? i + 2 : i;
+	}
+	return 2;
+}
+
+/* "[0m", "[1;31m": colour whose ESC got lost on the way. */
+static size_t colour_residue(const char *p, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && i < 12 && (isdigit((unsigned char)p[i]) || p[i] == ';'))
+		i++;
+	return i > 1 && i < n && p[i] == 'm' && (i + 1 >= n || p[i + 1] != 'a') ? i + 1 : 0;
+}
+
+struct entity {
+	const char *name, *text;
+};
+
+static size_t entity_at(const char *p, size_t n, const char **ret)
+{
+	static const struct entity list[] = {
+		{ "&lt;", "<" },   { "&gt;", ">" },   { "&amp;", "&" },	 { "&quot;", "\"" },
+		{ "&#39;", "'" },  { "&apos;", "'" }, { "&nbsp;", " " }, { "&#34;", "\"" },
+		{ "&#x27;", "'" }, { "<br>", "\n" },  { "<br/>", "\n" }, { "<br />", "\n" },
+		{ "<pre>", " " },  { "</pre>", " " }, { "<code>", " " }, { "</code>", " " },
+		{ "<details>", " " }, { "</details>", " " }, { "<summary>", " " },
+		{ "</summary>", " " },
+	};
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_LEN(list); i++) {
+		k = strlen(list[i].name);
+		if (k <= n && strncasecmp(p, list[i].name, k) == 0) {
+			*ret = list[i].text;
+			return k;
+		}
+	}
+	return 0;
+}
+
+/* Plain form of a typographic code point, or NULL. Never longer than its UTF-8 form. */
+static const char *plain(int32_t cp)
+{
+	if (cp == 0xa0 || (cp >= 0x2000 && cp <= 0x200a) || cp == 0x202f || cp == 0x3000)
+		return " ";
+	if (cp >= 0x2018 && cp <= 0x201b)
+		return "'";
+	if (cp >= 0x201c && cp <= 0x201f)
+		return "\"";
+	if (cp >= 0x2010 && cp <= 0x2015)
+		return "-";
+	if (cp == 0x2502 || cp == 0x2503 || cp == 0x2551)
+		return "|";
+	if (cp == 0x2500 || cp == 0x2501 || cp == 0x2550)
+		return "-";
+	if (cp == 0x2192 || cp == 0x21d2)
+		return "->";
+	if (cp == 0x2264)
+		return "<=";
+	if (cp == 0x2265)
+		return ">=";
+	if (cp == 0x2026)
+		return "...";
+	return NULL;
+}
+
+struct out {
+	char *s;
+	size_t n;
+};
+
+static void put(struct out *o, const char *s, size_t n)
+{
+	memcpy(o->s + o->n, s, n);
+	o->n += n;
+}
+
+static void put_code_point(struct out *o, struct view v, size_t was, size_t now, int32_t cp)
+{
+	const char *form = plain(cp);
+
+	if (form)
+		put(o, form, strlen(form));
+	else if (!utf8_is_format(cp) && !(utf8_is_control(cp)))
+		put(o, v.p + was, now - was);
+}
+
+/* What ASCII stands at i; returns how many bytes it took. */
+static size_t ascii(struct out *o, struct view v, size_t i)
+{
+	const char *p = v.p + i, *form;
+	size_t n = v.n - i, k;
+	char c = *p;
+
+	if (c == 0x1b)
+		return escape_len(p, n);
+	if (c == '\r') {
+		if (n > 1 && p[1] == '\n')
+			return 1;
+		put(o, "\v", 1); /* what a progress bar overwrote: a line that does not count */
+		return 1;
+	}
+	if (c == '[' && (k = colour_residue(p, n)) != 0)
+		return k;
+	if ((c == '&' || c == '<') && (k = entity_at(p, n, &form)) != 0) {
+		put(o, form[0] == '\n' ? "\v" : form, strlen(form));
+		return k;
+	}
+	if (c == '\n' || c == '\t' || (c >= 0x20 && c != 0x7f))
+		put(o, &c, 1);
+	else if (c != '\b')
+		put(o, " ", 1);
+	return 1;
+}
+
+struct view text_clean(struct arena *a, struct view utf8)
+{
+	struct out o = { .s = arena_alloc(a, utf8.n + 1) };
+	size_t i = 0, was;
+	int32_t cp;
+
+	while (i < utf8.n) {
+		if ((unsigned char)utf8.p[i] < 0x80) {
+			i += ascii(&o, utf8, i);
+			continue;
+		}
+		was = i;
+		cp = utf8_next(utf8, &i);
+		if (cp < 0)
+			put(&o, "?", 1);
+		else
+			put_code_point(&o, utf8, was, i, cp);
+	}
+	return (struct view){ .p = o.s, .n = o.n };
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes of whatever encoding to UTF-8: UTF-16 by its mark or its zeros, else UTF-8, else CP949. */
+#include <iconv.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/utf8.h"
+#include "triage/text.h"
+
+/* Share of NUL at even and odd places tells UTF-16 without a mark. */
+static const char *utf16_of(struct view raw)
+{
+	size_t even = 0, odd = 0, i, n = raw.n < 4096 ? raw.n : 4096;
+
+	if (raw.n >= 2 && memcmp(raw.p, "\xff\xfe", 2) == 0)
+		return "UTF-16LE";
+	if (raw.n >= 2 && memcmp(raw.p, "\xfe\xff", 2) == 0)
+		return "UTF-16BE";
+	for (i = 0; i + 1 < n; i += 2) {
+		even += raw.p[i] == 0;
+		odd += raw.p[i + 1] == 0;
+	}
+	if (n < 8)
+		return NULL;
+	if (odd > n / 5 && even < n / 50)
+		return "UTF-16LE";
+	return even > n / 5 && odd < n / 50 ? "UTF-16BE" : NULL;
+}
+
+/* Bytes that cannot be converted become '?'; the rest goes on. */
+static struct view convert(struct arena *a, struct view raw, const char *from)
+{
+	iconv_t cd = iconv_open("UTF-8", from);
+	size_t cap = raw.n + raw.n / 2 + 16, left = cap, n = raw.n;
+	char *out, *q, *p = (char *)(uintptr_t)raw.p;
+
+	if (cd == (iconv_t)-1)
+		return raw;
+	out = q = arena_alloc(a, cap);
+	while (n && left > 4) {
+		if (iconv(cd, &p, &n, &q, &left) != (size_t)-1)
+			break;
+		if (!n || left <= 4)
+			break;
+		*q++ = '?';
+		left--;
+		p++;
+		n--;
+	}
+	iconv_close(cd);
+	return (struct view){ .p = out, .n = (size_t)(q - out) };
+}
+
+static struct view replace_bad(struct arena *a, struct view raw)
+{
+	char *out = arena_alloc(a, raw.n + 1);
+	size_t i = 0, was, k = 0;
+
+	while (i < raw.n) {
+		was = i;
+		if (utf8_next(raw, &i) < 0) {
+			out[k++] = '?';
+			continue;
+		}
+		memcpy(out + k, raw.p + was, i - was);
+		k += i - was;
+	}
+	return (struct view){ .p = out, .n = k };
+}
+
+/* Korean Windows pastes are CP949: most high bytes then come in pairs of lead and trail. */
+static bool looks_cp949(struct view raw)
+{
+	size_t i, pairs = 0, lone = 0;
+
+	for (i = 0; i < raw.n && i < 65536; i++) {
+		unsigned char c = (unsigned char)raw.p[i];
+		unsigned char d = i + 1 < raw.n ? (unsigned char)raw.p[i + 1] : 0;
+
+		if (c < 0x80)
+			continue;
+		if (c >= 0x81 && c <= 0xfe && d >= 0x41 && d != 0x7f) {
+			pairs++;
+			i++;
+		} else {
+			lone++;
+		}
+	}
+	return pairs >= 2 && lone * 10 < pairs;
+}
+
+struct view text_decode(struct arena *a, struct view raw)
+{
+	const char *wide = utf16_of(raw);
+	bool nul;
+
+	if (wide)
+		return convert(a, raw, wide);
+	if (raw.n >= 3 && memcmp(raw.p, "\xef\xbb\xbf", 3) == 0)
+		raw = view_skip(raw, 3);
+	if (utf8_valid(raw, NULL))
+		return raw;
+	nul = memchr(raw.p, 0, raw.n) != NULL;
+	if (!nul && looks_cp949(raw))
+		return convert(a, raw, "CP949");
+	return replace_bad(a, raw);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts from lines into the snapshot, by name; what a text says twice, and differently, is noted. */
+#include "triage/paste.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/regex.h"
+#include "triage/sign.h"
+
+enum { GPUS_MAX = 64, PACKAGES_MAX = 4000, VALUE_MAX = 4096 };
+
+const char *paste_source(struct paste *p, size_t line)
+{
+	return text_source(p->a, &p->t, line);
+}
+
+struct python *paste_python(struct paste *p)
+{
+	struct python *py;
+
+	if (p->s->n_pythons)
+		return &p->s->pythons[0];
+	py = ARENA_APPEND(p->a, p->s->pythons, p->s->n_pythons);
+	fact_set(&py->prefix, _("the pasted environment"), "pasted");
+	fact_set(&py->active, "yes", "pasted");
+	return py;
+}
+
+/* -------- shapes of values */
+
+static bool is_version(struct view v)
+{
+	size_t i;
+
+	if (!v.n || v.n > 60 || !isdigit((unsigned char)v.p[0]))
+		return false;
+	for (i = 0; i < v.n; i++)
+		if (!isalnum((unsigned char)v.p[i]) && !strchr(".+-_~:!", v.p[i]))
+			return false;
+	return true;
+}
+
+static struct view strip_marks(struct view v)
+{
+	v = view_trim(v);
+	while (v.n && strchr("'\"`([|,;:=", v.p[0]))
+		v = view_trim(view_skip(v, 1));
+	while (v.n && strchr("'\"`)]|,;:.", v.p[v.n - 1]))
+		v = view_trim((struct view){ v.p, v.n - 1 });
+	return v;
+}
+
+/* "12.4" and "12.4.131" say the same, one with more words. */
+static bool same(const char *old, struct view v)
+{
+	size_t n = strlen(old), k = n < v.n ? n : v.n;
+
+	if (strncasecmp(old, v.p, k) != 0)
+		return false;
+	return n == v.n || !isalnum((unsigned char)(n < v.n ? v.p[k] : old[k]));
+}
+
+/* -------- setting */
+
+static void differs(struct paste *p, const char *name, struct view v, size_t line)
+{
+	sign_add(p, arena_printf(p->a, "differs:%s", name), line, v);
+}
+
+static void set(struct paste *p, struct fact *f, const char *name, struct view v, size_t line)
+{
+	if (fact_known(f)) {
+		if (!same(f->value, v))
+			differs(p, name, v, line);
+		/* The longer form of the same version says more. */
+		else if (v.n > strlen(f->value))
+			fact_set(f, view_dup(p->a, v), paste_source(p, line));
+		return;
+	}
+	fact_set(f, view_dup(p->a, v), paste_source(p, line));
+}
+
+static void set_driver(struct paste *p, struct fact *f, struct view v, size_t line)
+{
+	/* Windows writes its own number, whose last five digits are NVIDIA's. */
+	if (view_starts(v, "3") && v.n > 9 && v.p[2] == '.') {
+		char *digits = arena_alloc(p->a, v.n + 2);
+		size_t i, n = 0;
+
+		for (i = 0; i < v.n; i++)
+			if (isdigit((unsigned char)v.p[i]))
+				digits[n++] = v.p[i];
+		if (n >= 9) {
+			char *s = arena_printf(p->a, "%.3s.%.2s", digits + n - 5, digits + n - 2);
+
+			set(p, f, "driver.version", view_of(s), line);
+			return;
+		}
+	}
+	set(p, f, "driver.version", v, line);
+}
+
+static void set_torch(struct paste *p, struct view v, size_t line)
+{
+	struct torch *t = &paste_python(p)->torch;
+	ptrdiff_t plus;
+
+	if (fact_known(&t->version) && !same(t->version.value, v)) {
+		differs(p, "torch.version", v, line);
+		/* The one that runs is the one that printed itself last with a build tag. */
+		return;
+	}
+	set(p, &t->version, "torch.version", v, line);
+	plus = view_chr(v, '+');
+	if (plus < 0)
+		return;
+	v = view_skip(v, (size_t)plus + 1);
+	if (!fact_known(&t->variant) && v.n < 24)
+		fact_set(&t->variant, view_dup(p->a, v), paste_source(p, line));
+	if (view_starts(v, "cpu"))
+		fact_absent(&t->cuda, paste_source(p, line));
+	else if (view_starts(v, "cu") && v.n >= 4 && v.n <= 6 && isdigit((unsigned char)v.p[2]) &&
+		 !fact_known(&t->cuda))
+		fact_set(&t->cuda, arena_printf(p->a, "%.*s.%c", (int)(v.n - 3), v.p + 2, v.p[v.n - 1]),
+			 paste_source(p, line));
+}
+
+static void set_torch_cuda(struct paste *p, struct view v, size_t line)
+{
+	struct torch *t = &paste_python(p)->torch;
+
+	if (view_is_nocase(v, "none") || view_is(v, "N/A") || view_starts(v, "Could not")) {
+		if (t->cuda.state == FACT_NOT_ASKED)
+			fact_absent(&t->cuda, paste_source(p, line));
+		sign_add(p, "torch-cuda-none", line, v);
+		return;
+	}
+	if (!is_version(v))
+		return;
+	set(p, &t->cuda, "torch.cuda", v, line);
+}
+
+static void set_toolkit(struct paste *p, struct view v, size_t line)
+{
+	struct toolkit *k;
+
+	if (p->s->n_toolkits) {
+		set(p, &p->s->toolkits[0].version, "toolkit.version", v, line);
+		return;
+	}
+	k = ARENA_APPEND(p->a, p->s->toolkits, p->s->n_toolkits);
+	fact_set(&k->version, view_dup(p->a, v), paste_source(p, line));
+	fact_set(&k->via, "pasted", paste_source(p, line));
+}
+
+static void set_archs(struct paste *p, struct view v, size_t line)
+{
+	struct torch *t = &paste_python(p)->torch;
+	const char **list = NULL;
+	struct view w;
+	size_t n = 0;
+
+	if (t->arch_list.state == FACT_KNOWN)
+		return;
+	while (view_word(&v, &w) && n < 64) {
+		w = strip_marks(w);
+		if (view_starts(w, "sm_") || view_starts(w, "compute_"))
+			*ARENA_APPEND(p->a, list, n) = view_dup(p->a, w);
+	}
+	if (n)
+		fact_list_set(&t->arch_list, list, n, paste_source(p, line));
+}
+
+static void set_cc(struct paste *p, struct view v, size_t line)
+{
+	struct gpu *g;
+	struct view cc = v;
+	char *dotted;
+
+	if (view_starts(v, "sm_"))
+		cc = view_skip(v, 3);
+	if (!cc.n || cc.n > 5)
+		return;
+	dotted = view_chr(cc, '.') < 0 && cc.n >= 2 ?
+			 arena_printf(p->a, "%.*s.%c", (int)cc.n - 1, cc.p, cc.p[cc.n - 1]) :
+			 view_dup(p->a, cc);
+	if (!p->s->n_gpus)
+		(void)ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
+	g = &p->s->gpus[p->s->n_gpus - 1];
+	if (!fact_known(&g->compute_capability))
+		fact_set(&g->compute_capability, dotted, paste_source(p, line));
+}
+
+static void set_system(struct paste *p, struct view v, size_t line)
+{
+	struct fact *f = &p->s->host.system;
+
+	/* A WSL kernel says more than the name of the distribution in it. */
+	if (fact_known(f) && !(view_starts(v, "wsl") && !view_starts(view_of(f->value), "wsl")))
+		return;
+	fact_set(f, view_dup(p->a, v), paste_source(p, line));
+}
+
+void paste_gpu(struct paste *p, struct view name, size_t line)
+{
+	struct gpu *g;
+	char *s;
+	size_t i;
+
+	name = strip_marks(name);
+	if (name.n < 2 || name.n > 80)
+		return;
+	s = view_dup(p->a, name);
+	for (i = 0; i < p->s->n_gpus; i++) {
+		const char *old = fact_value(&p->s->gpus[i].name, "");
+
+		if (strcasestr(old, s) || (*old && strcasestr(s, old))) {
+			if (strlen(s) > strlen(old))
+				fact_set(&p->s->gpus[i].name, s, paste_source(p, line));
+			return;
+		}
+	}
+	if (p->s->n_gpus >= GPUS_MAX)
+		return;
+	g = ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
+	fact_set(&g->name, s, paste_source(p, line));
+}
+
+static bool simple(struct paste *p, const char *name, struct view v, size_t line)
+{
+	struct snapshot *s = p->s;
+	const struct {
+		const char *name;
+		struct fact *f;
+	} list[] = {
+		{ "driver.ceiling", &s->driver.cuda_ceiling },
+		{ "driver.flavor", &s->driver.flavor },
+		{ "nvml.version", &s->driver.libnvml.version },
+		{ "libcuda.version", &s->driver.libcuda.version },
+		{ "host.os_name", &s->host.os_name },
+		{ "host.os_id", &s->host.os_id },
+		{ "host.os_version", &s->host.os_version },
+		{ "host.arch", &s->host.arch },
+		{ "host.glibc", &s->host.glibc },
+		{ "host.libc", &s->host.libc },
+		{ "host.kernel", &s->host.kernel },
+		{ "host.gcc", &s->host.gcc },
+		{ "container.kind", &s->container.kind },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(list); i++)
+		if (strcmp(list[i].name, name) == 0) {
+			set(p, list[i].f, name, v, line);
+			return true;
+		}
+	return false;
+}
+
+bool paste_fact(struct paste *p, const char *name, struct view value, size_t line)
+{
+	struct view v = strip_marks(value);
+
+	if (!v.n || v.n > VALUE_MAX)
+		return false;
+	if (strcmp(name, "gpu.name") == 0)
+		paste_gpu(p, v, line);
+	else if (strcmp(name, "gpu.cc") == 0)
+		set_cc(p, v, line);
+	else if (strcmp(name, "torch.cuda") == 0)
+		set_torch_cuda(p, v, line);
+	else if (strcmp(name, "torch.archs") == 0)
+		set_archs(p, v, line);
+	else if (strcmp(name, "host.system") == 0)
+		set_system(p, v, line);
+	else if (strcmp(name, "host.os_name") == 0 || !strncmp(name, "host.os_id", 10) ||
+		 !strcmp(name, "host.arch") || !strcmp(name, "host.libc") ||
+		 !strcmp(name, "driver.flavor") || !strcmp(name, "container.kind"))
+		return simple(p, name, v, line);
+	else if (!is_version(v))
+		return false;
+	else if (strcmp(name, "driver.version") == 0)
+		set_driver(p, &p->s->driver.version, v, line);
+	else if (strcmp(name, "torch.version") == 0)
+		set_torch(p, v, line);
+	else if (strcmp(name, "toolkit.version") == 0)
+		set_toolkit(p, v, line);
+	else if (strcmp(name, "python.version") == 0)
+		set(p, &paste_python(p)->version, name, v, line);
+	else if (strncmp(name, "package.", 8) == 0)
+		paste_package(p, view_of(name + 8), v, line);
+	else
+		return simple(p, name, v, line);
+	return true;
+}
+
+/* -------- packages and variables */
+
+static char *normal(struct arena *a, struct view name)
+{
+	char *s = view_dup(a, name);
+	size_t i;
+
+	for (i = 0; s[i]; i++)
+		s[i] = s[i] == '_' || s[i] == '.' ? '-' : (char)tolower((unsigned char)s[i]);
+	return s;
+}
+
+void paste_package(struct paste *p, struct view name, struct view version, size_t line)
+{
+	struct python *py = paste_python(p);
+	struct package *k;
+	char *s;
+	size_t i;
+
+	version = strip_marks(version);
+	if (!name.n || name.n > 100 || !is_version(version))
+		return;
+	s = normal(p->a, name);
+	if (strcmp(s, "torch") == 0 || strcmp(s, "pytorch") == 0) {
+		set_torch(p, version, line);
+		s = arena_strdup(p->a, "torch");
+	}
+	if (strcmp(s, "torchvision") == 0)
+		set(p, &py->torch.torchvision, "torchvision", version, line);
+	if (strcmp(s, "torchaudio") == 0)
+		set(p, &py->torch.torchaudio, "torchaudio", version, line);
+	for (i = 0; i < py->n_packages; i++)
+		if (strcmp(py->packages[i].name.value, s) == 0) {
+			if (!same(fact_value(&py->packages[i].version, ""), version))
+				differs(p, arena_printf(p->a, "package.%s", s), version, line);
+			return;
+		}
+	if (py->n_packages >= PACKAGES_MAX)
+		return;
+	k = ARENA_APPEND(p->a, py->packages, py->n_packages);
+	fact_set(&k->name, s, paste_source(p, line));
+	fact_set(&k->version, view_dup(p->a, version), paste_source(p, line));
+}
+
+void paste_variable(struct paste *p, struct view name, struct view value, size_t line)
+{
+	struct var *v;
+	size_t i;
+
+	if (!name.n || name.n > 64 || value.n > VALUE_MAX)
+		return;
+	for (i = 0; i < p->s->n_environment; i++)
+		if (view_is(name, p->s->environment[i].name.value))
+			return;
+	if (p->s->n_environment >= 2000)
+		return;
+	v = ARENA_APPEND(p->a, p->s->environment, p->s->n_environment);
+	fact_set(&v->name, view_dup(p->a, name), paste_source(p, line));
+	fact_set(&v->value, view_dup(p->a, value), paste_source(p, line));
+}
+
+/* -------- patterns of extractors */
+
+bool paste_match(struct paste *p, const char *pattern, struct view v, struct regex_match *ret)
+{
+	struct regex *re = NULL;
+	struct regex_match m;
+	size_t i;
+
+	for (i = 0; i < p->n_patterns && !re; i++)
+		if (p->patterns[i].pattern == pattern)
+			re = p->patterns[i].re;
+	if (!re) {
+		if (regex_new(p->a, pattern, &re, NULL))
+			return false;
+		*ARENA_APPEND(p->a, p->patterns, p->n_patterns) =
+			(struct paste_regex){ .pattern = pattern, .re = re };
+	}
+	if (v.n > 2000)
+		v.n = 2000;
+	return regex_find(re, v, 0, ret ? ret : &m) == REGEX_YES;
+}

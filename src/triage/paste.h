@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of triage share: the text, the snapshot that they fill, and how facts are set. */
+#ifndef TRIAGE_PASTE_H
+#define TRIAGE_PASTE_H
+
+#include "compat/compat.h"
+#include "model/snapshot.h"
+#include "triage/text.h"
+
+struct regex;
+struct paste_regex {
+	const char *pattern;
+	struct regex *re;
+};
+
+struct paste {
+	struct arena *a;
+	struct compat *c;
+	struct text t;
+	struct snapshot *s;
+	size_t packages_seen; /* lines of package lists */
+	struct paste_regex *patterns;
+	size_t n_patterns;
+};
+
+/*
+ * Facts by name ("driver.version", "gpu.name", ...), from a line. The first that a text says wins; a
+ * later one that disagrees becomes the sign "differs:NAME", unless it only says more of the same.
+ * False when the name is unknown or the value senseless.
+ */
+bool paste_fact(struct paste *p, const char *name, struct view value, size_t line);
+/* A package of the pasted environment; a second version of it becomes a sign. */
+void paste_package(struct paste *p, struct view name, struct view version, size_t line);
+/* A variable of the environment. */
+void paste_variable(struct paste *p, struct view name, struct view value, size_t line);
+/* A GPU by name, unless it is there; `many` of them at most 64. */
+void paste_gpu(struct paste *p, struct view name, size_t line);
+/* The one Python environment that a paste is taken to speak of. */
+struct python *paste_python(struct paste *p);
+const char *paste_source(struct paste *p, size_t line);
+
+/*
+ * Does `pattern` (a string constant: it is compiled once a paste) match in `v`?  ret may be NULL.
+ */
+struct regex_match;
+bool paste_match(struct paste *p, const char *pattern, struct view v, struct regex_match *ret);
+
+/* The rows of extractors: each looks at one line and takes what it knows. */
+struct extractor {
+	const char *name;
+	void (*line)(struct paste *p, size_t i);
+};
+extern const struct extractor *const extractors[]; /* NULL-terminated */
+
+#endif

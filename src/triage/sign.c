@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the rows of "signatures" in a text: one pass for all literals, then the patterns of those
+ * rows alone whose literal stands there. */
+#include "triage/sign.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/regex.h"
+
+#define TABLE "signatures"
+
+enum {
+	BUCKETS = 1 << 14,
+	LITERAL_MIN = 4,
+	SIGNS_PER_ROW = 6,   /* kept; more are counted */
+	TRIES_PER_ROW = 4000, /* matches that are tried, so that hostile text stays cheap */
+	GIVE_UPS = 4,	     /* patterns that reach their bounds are not tried further */
+	WINDOW = 2000,	     /* bytes of a line, and of those behind it, that a pattern sees */
+	WINDOW_LINES = 4,
+	TEXT_SHOWN = 300,
+};
+
+enum where { ON_LINE, ON_COMMAND, ON_SILENT };
+
+struct literal {
+	struct view s;
+	uint32_t row, next; /* next: index + 1 in its bucket's chain */
+};
+
+struct row {
+	const struct json *json;
+	const char *id;
+	const char *pattern, *under_pattern;
+	struct regex *re, *under;
+	enum where where;
+	uint32_t tries, gave_up, found;
+	size_t last_line; /* + 1: a line counts once */
+};
+
+struct scan {
+	struct paste *p;
+	struct row *rows;
+	size_t n_rows;
+	struct literal *literals;
+	size_t n_literals;
+	uint32_t *bucket;
+	struct err *err;
+};
+
+/* -------- the table */
+
+static unsigned char fold(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return (unsigned char)(c + 32);
+	return c == '\n' || c == '\t' ? ' ' : (unsigned char)c;
+}
+
+static uint32_t hash4(uint32_t w)
+{
+	return (w * 2654435761u) >> 18;
+}
+
+static uint32_t word_of(const char *p)
+{
+	return (uint32_t)fold(p[0]) << 24 | (uint32_t)fold(p[1]) << 16 | (uint32_t)fold(p[2]) << 8 |
+	       fold(p[3]);
+}
+
+static int add_literals(struct scan *s, uint32_t row)
+{
+	const struct json *v;
+
+	for (v = json_first(json_get(s->rows[row].json, "any")); v; v = json_next(v)) {
+		struct view lit = view_of(json_str(v));
+		struct literal *l;
+		uint32_t h;
+
+		if (lit.n < LITERAL_MIN)
+			return err_set(s->err, ERR_DATA, "%s %s: a literal of \"any\" needs %d bytes",
+				       TABLE, s->rows[row].id, LITERAL_MIN);
+		l = ARENA_APPEND(s->p->a, s->literals, s->n_literals);
+		h = hash4(word_of(lit.p));
+		*l = (struct literal){ .s = lit, .row = row, .next = s->bucket[h] };
+		s->bucket[h] = (uint32_t)s->n_literals;
+	}
+	return 0;
+}
+
+static int load(struct scan *s)
+{
+	size_t i, n = compat_count(s->p->c, TABLE);
+	int r = 0;
+
+	s->rows = arena_calloc(s->p->a, n + 1, sizeof(*s->rows));
+	s->bucket = arena_calloc(s->p->a, BUCKETS, sizeof(*s->bucket));
+	for (i = 0; i < n && !r; i++) {
+		struct row *row = &s->rows[i];
+		const char *on;
+
+		row->json = compat_row(s->p->c, TABLE, i);
+		row->id = json_get_str(row->json, "id");
+		row->pattern = json_get_str(row->json, "pattern");
+		row->under_pattern = json_get_str(row->json, "under");
+		on = json_get_str(row->json, "on");
+		row->where = !on			       ? ON_LINE :
+			     strcmp(on, "silent") == 0 ? ON_SILENT :
+							       ON_COMMAND;
+		if (!row->id)
+			return err_set(s->err, ERR_DATA, "%s row %zu: no id", TABLE, i);
+		r = add_literals(s, (uint32_t)i);
+	}
+	s->n_rows = n;
+	return r;
+}
+
+/* -------- one candidate */
+
+/* The line and a few behind it, since messages wrap; of an endless line the part around the hit. */
+static struct view window_of(const struct paste *p, size_t line, size_t at)
+{
+	const struct text *t = &p->t;
+	size_t start = (size_t)(t->lines[line].s.p - t->s.p), last = line, end;
+
+	if (at > start + WINDOW / 2)
+		start = at - WINDOW / 2;
+	while (last + 1 < t->n && last < line + WINDOW_LINES)
+		last++;
+	end = (size_t)(t->lines[last].s.p - t->s.p) + t->lines[last].s.n;
+	if (end > start + WINDOW)
+		end = start + WINDOW;
+	if (end < start)
+		end = start;
+	return (struct view){ .p = t->s.p + start, .n = end - start };
+}
+
+static int compile(struct scan *s, struct row *row)
+{
+	struct err e;
+
+	if (row->pattern && !row->re && regex_new(s->p->a, row->pattern, &row->re, &e))
+		return err_set(s->err, ERR_DATA, "%s %s: %.300s", TABLE, row->id, e.msg);
+	if (row->under_pattern && !row->under &&
+	    regex_new(s->p->a, row->under_pattern, &row->under, &e))
+		return err_set(s->err, ERR_DATA, "%s %s: %.300s", TABLE, row->id, e.msg);
+	return 0;
+}
+
+static bool place_fits(struct scan *s, struct row *row, size_t line)
+{
+	const struct line *l = &s->p->t.lines[line];
+	struct regex_match m;
+
+	if (row->where != ON_LINE && !l->cmd.n)
+		return false;
+	if (row->where == ON_SILENT && !text_silent(&s->p->t, line))
+		return false;
+	if (!row->under)
+		return true;
+	if (l->by == NO_COMMAND)
+		return false;
+	return regex_find(row->under, s->p->t.lines[l->by].cmd, 0, &m) == REGEX_YES;
+}
+
+static void take_facts(struct scan *s, struct row *row, const struct regex_match *m, size_t line)
+{
+	const struct json *v;
+	int64_t group;
+
+	for (v = json_first(json_get(row->json, "facts")); v; v = json_next(v)) {
+		const char *text = json_str(v);
+
+		if (json_int(v, &group) && group >= 0 && (size_t)group < m->n)
+			paste_fact(s->p, json_key(v), view_trim(m->group[group]), line);
+		else if (text)
+			paste_fact(s->p, json_key(v), view_of(text), line);
+	}
+}
+
+static void keep(struct scan *s, struct row *row, const struct regex_match *m, size_t line)
+{
+	struct view value = { 0 };
+	size_t i;
+
+	for (i = 1; i < m->n && !value.n; i++)
+		value = view_trim(m->group[i]);
+	row->found++;
+	if (row->found <= SIGNS_PER_ROW) {
+		sign_add(s->p, row->id, line, value);
+		take_facts(s, row, m, line);
+	}
+}
+
+static int try_row(struct scan *s, struct row *row, size_t at)
+{
+	size_t line = text_line_at(&s->p->t, at);
+	struct regex_match m = { .n = 0 };
+	struct view win;
+
+	if (row->last_line == line + 1 || row->tries >= TRIES_PER_ROW || row->gave_up >= GIVE_UPS)
+		return 0;
+	row->tries++;
+	if (compile(s, row))
+		return -(int)ERR_DATA;
+	if (!place_fits(s, row, line))
+		return 0;
+	if (row->re) {
+		win = window_of(s->p, line, at);
+		switch (regex_find(row->re, win, 0, &m)) {
+		case REGEX_GAVE_UP:
+			row->gave_up++;
+			return 0;
+		case REGEX_NO:
+			return 0;
+		case REGEX_YES:
+			break;
+		}
+		/* A match that begins on a later line is that line's. */
+		if (win.p + m.start > s->p->t.lines[line].s.p + s->p->t.lines[line].s.n)
+			return 0;
+	}
+	row->last_line = line + 1;
+	keep(s, row, &m, line);
+	return 0;
+}
+
+/* -------- the pass */
+
+static bool literal_at(const struct literal *l, const char *p, size_t n)
+{
+	size_t i;
+
+	if (n < l->s.n)
+		return false;
+	for (i = 0; i < l->s.n; i++)
+		if (fold(p[i]) != fold(l->s.p[i]))
+			return false;
+	return true;
+}
+
+static int try_at(struct scan *s, uint32_t chain, size_t at)
+{
+	struct view t = s->p->t.s;
+	int r = 0;
+
+	for (; chain && !r; chain = s->literals[chain - 1].next) {
+		const struct literal *l = &s->literals[chain - 1];
+
+		if (literal_at(l, t.p + at, t.n - at))
+			r = try_row(s, &s->rows[l->row], at);
+	}
+	return r;
+}
+
+int sign_scan(struct paste *p, struct err *err)
+{
+	struct scan s = { .p = p, .err = err };
+	struct view t = p->t.s;
+	uint32_t w = 0, chain;
+	size_t i;
+	int r = load(&s);
+
+	if (r)
+		return r;
+	if (!p->t.n)
+		return 0;
+	for (i = 0; i < t.n; i++) {
+		w = w << 8 | fold(t.p[i]);
+		if (i + 1 < LITERAL_MIN)
+			continue;
+		chain = s.bucket[hash4(w)];
+		if (!chain)
+			continue;
+		r = try_at(&s, chain, i + 1 - LITERAL_MIN);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* -------- signs */
+
+static struct sign *sign_last(const struct paste *p, const char *id)
+{
+	size_t i;
+
+	for (i = p->s->n_signs; i > 0; i--)
+		if (strcmp(p->s->signs[i - 1].id.value, id) == 0)
+			return &p->s->signs[i - 1];
+	return NULL;
+}
+
+bool sign_has(const struct paste *p, const char *id)
+{
+	return sign_last(p, id) != NULL;
+}
+
+void sign_add(struct paste *p, const char *id, size_t line, struct view value)
+{
+	const char *source;
+	struct view text;
+	struct sign *g;
+
+	if (!p->t.n || p->s->n_signs >= 2000)
+		return;
+	source = paste_source(p, line);
+	text = p->t.lines[line].s;
+	if (text.n > TEXT_SHOWN)
+		text.n = TEXT_SHOWN;
+	g = ARENA_APPEND(p->a, p->s->signs, p->s->n_signs);
+	fact_set(&g->id, id, source);
+	fact_set(&g->text, view_dup(p->a, text), source);
+	if (value.n)
+		fact_set(&g->value, view_dup(p->a, value.n > TEXT_SHOWN ?
+							   (struct view){ value.p, TEXT_SHOWN } :
+							   value),
+			 source);
+}

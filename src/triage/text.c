@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cuts a cleaned text into lines, knows prompts, and says which command a line is the output of. */
+#include "triage/text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+
+/* -------- prompts */
+
+
+/* Programs that helpdesks ask for; after "# " these are commands and no comments. */
+static const char *const programs[] = {
+	"nvidia-smi", "ls",	"cat",	    "docker",	"podman",  "lspci",	"lsmod",   "dmesg",
+	"journalctl", "modinfo", "modprobe", "dkms",	"uname",   "python",	"python3", "pip",
+	"pip3",	      "conda",	"mamba",    "env",	"echo",	   "ldconfig",	"ldd",	   "which",
+	"nvcc",	      "dpkg",	"rpm",	    "apt",	"apt-get", "yum",	"dnf",	   "kubectl",
+	"systemctl",  "mokutil", "find",    "stat",	"df",	   "ulimit",	"srun",	   "sbatch",
+	"singularity", "apptainer", "nvidia-container-cli", "grep", "file", "readlink", "id", "mount",
+	"getenforce", "ausearch", "prime-select", "sudo", "nvidia-ctk", "crictl", "microk8s", "pacman",
+	"emerge", "snap", "wsl", "scontrol", "sinfo", "ray", "cmake", "make", "nvidia-cuda-mps-control",
+};
+
+static bool is_program(struct view v)
+{
+	struct view w, rest = v;
+	size_t i;
+
+	if (!view_word(&rest, &w))
+		return false;
+	if (view_is(w, "sudo") && !view_word(&rest, &w))
+		return false;
+	for (i = 0; i < ARRAY_LEN(programs); i++)
+		if (view_is(w, programs[i]))
+			return true;
+	return view_starts(w, "./") || view_ends(w, ".py");
+}
+
+/* "user@host:~/x$ cmd", "[user@host x]$ cmd", "root@1a2b:/# cmd", "(env) u@h:~$ cmd". */
+static struct view shell_prompt(struct view v)
+{
+	ptrdiff_t at = view_chr(v, '@');
+	size_t i;
+
+	if (at <= 0 || at > 60)
+		return (struct view){ 0 };
+	for (i = (size_t)at + 1; i < v.n && i < 160; i++) {
+		char c = v.p[i];
+
+		if ((c == '$' || c == '#' || c == '%') && i + 1 < v.n && v.p[i + 1] == ' ' &&
+		    (memchr(v.p, ':', i) || memchr(v.p, '[', i) || memchr(v.p, ']', i)))
+			return view_trim(view_skip(v, i + 1));
+		if (c == '=' || c == '"' || c == ',')
+			break;
+	}
+	return (struct view){ 0 };
+}
+
+/* "PS C:\x> cmd", "C:\x> cmd", "(env) C:\x> cmd". */
+static struct view windows_prompt(struct view v)
+{
+	ptrdiff_t drive = view_find(v, ":\\"), end = view_chr(v, '>');
+
+	if (drive < 1 || end < drive || drive > 40 || end > 200)
+		return (struct view){ 0 };
+	if (drive > 1 && !view_starts(v, "PS ") && v.p[0] != '(')
+		return (struct view){ 0 };
+	return view_trim(view_skip(v, (size_t)end + 1));
+}
+
+/* "In [3]: x". */
+static struct view notebook_prompt(struct view v)
+{
+	ptrdiff_t end = view_find(v, "]:");
+
+	if (!view_starts(v, "In [") || end < 0 || end > 10)
+		return (struct view){ 0 };
+	return view_trim(view_skip(v, (size_t)end + 2));
+}
+
+/* "# in container: ls /dev", "Singularity> ls", "(base) $ ls". */
+static struct view odd_prompt(struct view v)
+{
+	ptrdiff_t at;
+	struct view rest;
+
+	if (v.p[0] == '(' && (at = view_find(v, ") ")) > 0 && at < 40) {
+		rest = view_trim(view_skip(v, (size_t)at + 2));
+		if (rest.n > 1 && (rest.p[0] == '$' || rest.p[0] == '#') && rest.p[1] == ' ')
+			return view_trim(view_skip(rest, 1));
+		if (rest.n > 4 && view_starts(rest, ">>> "))
+			return view_trim(view_skip(rest, 4));
+		if (is_program(rest))
+			return rest;
+	}
+	if ((at = view_find(v, "> ")) > 2 && at < 16 && isupper((unsigned char)v.p[0]) &&
+	    !memchr(v.p, ' ', (size_t)at))
+		return view_trim(view_skip(v, (size_t)at + 2));
+	if (v.p[0] == '#') {
+		rest = view_trim(view_skip(v, 1));
+		at = view_find(rest, ": ");
+		if (is_program(rest))
+			return rest;
+		if (at > 0 && at < 60 && is_program(view_skip(rest, (size_t)at + 2)))
+			return view_trim(view_skip(rest, (size_t)at + 2));
+	}
+	return (struct view){ 0 };
+}
+
+struct view text_prompt(struct view v)
+{
+	static const char *const simple[] = { "$ ", ">>> ", "% ", "! ", "!", "\xe2\x9d\xaf ", "+ " };
+	struct view cmd;
+	size_t i;
+
+	if (v.n < 2)
+		return (struct view){ 0 };
+	for (i = 0; i < ARRAY_LEN(simple); i++) {
+		if (!view_starts(v, simple[i]))
+			continue;
+		cmd = view_trim(view_skip(v, strlen(simple[i])));
+		/* "!" and "+" begin other things too. */
+		if (i <= 1 || is_program(cmd))
+			return cmd;
+	}
+	cmd = notebook_prompt(v);
+	if (!cmd.n)
+		cmd = windows_prompt(v);
+	if (!cmd.n)
+		cmd = shell_prompt(v);
+	if (!cmd.n)
+		cmd = odd_prompt(v);
+	return cmd;
+}
+
+/* -------- lines */
+
+/* Quotation marks of mail and Markdown; ">>>" is Python's prompt. */
+static struct view unquote(struct view v)
+{
+	while (v.n && v.p[0] == '>' && !view_starts(v, ">>>") &&
+	       (v.n == 1 || v.p[1] == ' ' || v.p[1] == '>'))
+		v = view_trim(view_skip(v, 1));
+	if (v.n > 2 && v.p[0] == '`' && v.p[v.n - 1] == '`' && v.p[1] != '`')
+		v = (struct view){ .p = v.p + 1, .n = v.n - 2 };
+	return v;
+}
+
+static bool is_fence(struct view v)
+{
+	return view_starts(v, "```") || view_starts(v, "~~~");
+}
+
+static void add_line(struct arena *a, struct text *t, struct view s, uint32_t number,
+		     int32_t *by)
+{
+	struct line *l;
+
+	if (t->n >= TEXT_LINES_MAX) {
+		t->cut = true;
+		return;
+	}
+	s = unquote(view_trim(s));
+	if (is_fence(s)) {
+		*by = NO_COMMAND;
+		s.n = 0;
+	}
+	l = ARENA_APPEND(a, t->lines, t->n);
+	*l = (struct line){ .s = s, .number = number, .by = *by,
+			    .file = (uint16_t)(t->n_files - 1) };
+	l->cmd = text_prompt(s);
+	if (l->cmd.n) {
+		*by = (int32_t)(t->n - 1);
+		l->by = NO_COMMAND;
+	}
+}
+
+static void split(struct arena *a, struct text *t, size_t from, char *s, size_t n)
+{
+	size_t i, start = from;
+	uint32_t number = 1;
+	int32_t by = NO_COMMAND;
+
+	for (i = from; i <= n; i++) {
+		if (i < n && s[i] != '\n' && s[i] != '\v')
+			continue;
+		add_line(a, t, (struct view){ .p = s + start, .n = i - start }, number, &by);
+		if (i < n && s[i] == '\n')
+			number++;
+		if (i < n)
+			s[i] = '\n';
+		start = i + 1;
+	}
+}
+
+void text_add(struct arena *a, struct text *t, const char *name, struct view raw)
+{
+	struct view more = text_clean(a, text_decode(a, raw));
+	size_t i, from = 0;
+	char *s = (char *)(uintptr_t)more.p;
+
+	*ARENA_APPEND(a, t->files, t->n_files) = name ? name : "pasted";
+	if (t->s.n) {
+		/* Earlier lines keep pointing into the older copy, whose bytes are the same. */
+		from = t->s.n + 1;
+		s = arena_alloc(a, from + more.n + 1);
+		memcpy(s, t->s.p, t->s.n);
+		s[t->s.n] = '\n';
+		memcpy(s + from, more.p, more.n);
+		for (i = 0; i < t->n; i++)
+			t->lines[i].s.p = s + (t->lines[i].s.p - t->s.p);
+	}
+	split(a, t, from, s, from + more.n);
+	t->s = (struct view){ .p = s, .n = from + more.n };
+	for (i = 0; i < t->n; i++) /* commands are part of their line */
+		if (t->lines[i].cmd.n)
+			t->lines[i].cmd = text_prompt(t->lines[i].s);
+}
+
+const char *text_source(struct arena *a, const struct text *t, size_t line)
+{
+	const struct line *l = &t->lines[line < t->n ? line : t->n - 1];
+
+	return arena_printf(a, "%s line %u", t->n_files > 1 ? t->files[l->file] : "pasted",
+			    (unsigned)l->number);
+}
+
+size_t text_line_at(const struct text *t, size_t at)
+{
+	size_t lo = 0, hi = t->n, mid;
+	const char *p = t->s.p + at;
+
+	while (lo + 1 < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (t->lines[mid].s.p <= p)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+bool text_silent(const struct text *t, size_t i)
+{
+	size_t k;
+
+	for (k = i + 1; k < t->n && t->lines[k].file == t->lines[i].file; k++) {
+		if (t->lines[k].cmd.n)
+			return true;
+		if (t->lines[k].s.n)
+			return view_starts(t->lines[k].s, "# ") || view_starts(t->lines[k].s, "(no ") ||
+			       view_starts(t->lines[k].s, "(empty") ||
+			       view_starts(t->lines[k].s, "(nothing") ||
+			       view_starts(t->lines[k].s, "<no output");
+	}
+	return true;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pasted text as clean lines, each with the number that it had in the paste and the command whose
+ * output it is. Everything here is bounded by the size of the input (faults: P1-P6, P8, P9).
+ */
+#ifndef TRIAGE_TEXT_H
+#define TRIAGE_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/view.h"
+
+struct arena;
+
+enum { NO_COMMAND = -1, TEXT_LINES_MAX = 1000000 };
+
+struct line {
+	struct view s;	 /* without blanks at its ends */
+	struct view cmd; /* the command that was typed here; empty: this is no prompt */
+	uint32_t number; /* in the paste, from 1 */
+	int32_t by;	 /* index of the prompt line whose output this is, or NO_COMMAND */
+	uint16_t file;	 /* which of several texts */
+};
+
+struct text {
+	struct view s; /* all of it, normalised: LF at line ends, UTF-8, no controls */
+	struct line *lines;
+	size_t n;
+	bool cut;	    /* lines beyond TEXT_LINES_MAX were left out */
+	size_t n_files;
+	const char **files; /* names, for sources */
+};
+
+/* Adds one text; may be called for several, which are one case. `name` NULL: "pasted". */
+void text_add(struct arena *a, struct text *t, const char *name, struct view raw);
+/* "pasted line 12", or "notes.txt line 12" when there are several texts. */
+const char *text_source(struct arena *a, const struct text *t, size_t line);
+/* Index of the line in which byte `at` of s lies. */
+size_t text_line_at(const struct text *t, size_t at);
+/* Does the prompt line `i` have output?  Blank lines are none. */
+bool text_silent(const struct text *t, size_t i);
+
+/* Steps of normalisation, for tests and fuzzing. */
+struct view text_decode(struct arena *a, struct view raw); /* to UTF-8, whatever it was */
+struct view text_clean(struct arena *a, struct view utf8); /* no escapes, controls, entities */
+/* The command of a prompt line ("$ ls -l", ">>> x", "PS C:\> dir"); empty when it is none. */
+struct view text_prompt(struct view line);
+
+#endif

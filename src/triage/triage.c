@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps from lines to a snapshot: extractors line by line, then the signatures. */
+#include "triage/triage.h"
+
+#include "base/arena.h"
+#include "triage/paste.h"
+#include "triage/sign.h"
+
+enum { EXTRACT_LINES_MAX = 200000 };
+
+int triage_snapshot(struct arena *a, struct compat *c, const struct text *t, struct snapshot *ret,
+		    struct err *err)
+{
+	struct paste p = { .a = a, .c = c, .t = *t, .s = ret };
+	size_t i, k;
+	int r;
+
+	*ret = (struct snapshot){ .n_gpus = 0 };
+	fact_set(&ret->source, "pasted", "pasted");
+	for (i = 0; i < t->n && i < EXTRACT_LINES_MAX; i++)
+		for (k = 0; t->lines[i].s.n && extractors[k]; k++)
+			extractors[k]->line(&p, i);
+	r = sign_scan(&p, err);
+	if (!r && p.packages_seen >= 8)
+		fact_flag(&ret->parts.python, true, "pasted");
+	return r;
+}

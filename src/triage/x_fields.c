@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * "Name: value" reports: torch.utils.collect_env of every era, what vLLM and others built on it, and
+ * the short forms that people write ("OS: Windows 11", "CUDA toolkit: 11.4.4").
+ */
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/regex.h"
+#include "triage/paste.h"
+#include "triage/sign.h"
+
+struct field {
+	const char *name; /* lower case, single blanks */
+	const char *fact; /* "" for those that only make a sign */
+	const char *sign;
+};
+
+static const struct field fields[] = {
+	{ "pytorch version", "torch.version", NULL },
+	{ "torch version", "torch.version", NULL },
+	{ "torch.__version__", "torch.version", NULL },
+	{ "pytorch", "torch.version", NULL },
+	{ "torch", "torch.version", NULL },
+	{ "cuda used to build pytorch", "torch.cuda", NULL },
+	{ "torch.version.cuda", "torch.cuda", NULL },
+	{ "torch cuda version", "torch.cuda", NULL },
+	{ "pytorch cuda version", "torch.cuda", NULL },
+	{ "pytorch cuda", "torch.cuda", NULL },
+	{ "rocm used to build pytorch", "torch.hip", NULL },
+	{ "torch.version.hip", "torch.hip", NULL },
+	{ "gcc version", "host.gcc", NULL },
+	{ "gcc", "host.gcc", NULL },
+	{ "libc version", "host.glibc", NULL },
+	{ "glibc", "host.glibc", NULL },
+	{ "glibc version", "host.glibc", NULL },
+	{ "python version", "python.version", NULL },
+	{ "python", "python.version", NULL },
+	{ "is cuda available", "", "cuda-available" },
+	{ "torch.cuda.is_available()", "", "cuda-available" },
+	{ "cuda available", "", "cuda-available" },
+	{ "torch.cuda.is_available", "", "cuda-available" },
+	{ "cuda runtime version", "toolkit.version", NULL },
+	{ "cuda toolkit", "toolkit.version", NULL },
+	{ "cuda toolkit version", "toolkit.version", NULL },
+	{ "cuda compiler", "toolkit.version", NULL },
+	{ "nvcc", "toolkit.version", NULL },
+	{ "nvcc version", "toolkit.version", NULL },
+	{ "nvidia driver version", "driver.version", NULL },
+	{ "nvidia driver", "driver.version", NULL },
+	{ "nvidia gpu driver", "driver.version", NULL },
+	{ "driver version", "driver.version", NULL },
+	{ "driver", "driver.version", NULL },
+	{ "gpu driver", "driver.version", NULL },
+	{ "kmd version", "driver.version", NULL },
+	{ "gpu", "gpu.name", NULL },
+	{ "gpus", "gpu.name", NULL },
+	{ "gpu model", "gpu.name", NULL },
+	{ "gpu name", "gpu.name", NULL },
+	{ "graphics card", "gpu.name", NULL },
+	{ "device name", "gpu.name", NULL },
+	{ "os", "os", NULL },
+	{ "operating system", "os", NULL },
+	{ "platform", "os", NULL },
+	{ "python platform", "os", NULL },
+	{ "system", "os", NULL },
+	{ "kernel", "host.kernel", NULL },
+	{ "kernel version", "host.kernel", NULL },
+	{ "running kernel", "host.kernel", NULL },
+	{ "torchvision", "package.torchvision", NULL },
+	{ "torchaudio", "package.torchaudio", NULL },
+	{ "tensorflow", "package.tensorflow", NULL },
+	{ "tensorflow version", "package.tensorflow", NULL },
+	{ "tf", "package.tensorflow", NULL },
+	{ "jax", "package.jax", NULL },
+	{ "jaxlib", "package.jaxlib", NULL },
+	{ "numpy", "package.numpy", NULL },
+	{ "xformers", "package.xformers", NULL },
+	{ "triton", "package.triton", NULL },
+	{ "bitsandbytes", "package.bitsandbytes", NULL },
+	{ "flash_attn", "package.flash-attn", NULL },
+	{ "flash-attn", "package.flash-attn", NULL },
+	{ "onnxruntime", "package.onnxruntime", NULL },
+	{ "onnxruntime-gpu", "package.onnxruntime-gpu", NULL },
+	{ "vllm", "package.vllm", NULL },
+};
+
+static bool name_is(struct view v, const char *name)
+{
+	size_t i, k = 0, n = strlen(name);
+
+	for (i = 0; i < v.n && k < n; i++) {
+		char c = v.p[i];
+
+		if (c == ' ' && k && name[k - 1] == ' ')
+			continue;
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c + 32);
+		if (c != name[k])
+			return false;
+		k++;
+	}
+	return k == n && i == v.n;
+}
+
+static void set_os(struct paste *p, struct view v, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "windows", v, NULL))
+		paste_fact(p, "host.system", VIEW("windows"), i);
+	else if (paste_match(p, "mac ?os|darwin|os x", v, NULL))
+		paste_fact(p, "host.system", VIEW("macos"), i);
+	else if (paste_match(p, "wsl ?2|microsoft-standard", v, NULL))
+		paste_fact(p, "host.system", VIEW("wsl2"), i);
+	else if (paste_match(p, "linux|ubuntu|debian|fedora|centos|rhel|red hat|rocky|alma|suse|arch|"
+				"manjaro|gentoo|nixos|alpine|mint|pop!|amazon", v, NULL))
+		paste_fact(p, "host.system", VIEW("linux"), i);
+	if (paste_match(p, "aarch64|arm64", v, NULL))
+		paste_fact(p, "host.arch", VIEW("aarch64"), i);
+	if (paste_match(p, "alpine", v, NULL))
+		paste_fact(p, "host.libc", VIEW("musl"), i);
+	if (paste_match(p, "glibc ?(\\d\\.\\d+)", v, &m))
+		paste_fact(p, "host.glibc", m.group[1], i);
+	if (paste_match(p, "-tegra", v, NULL))
+		sign_add(p, "tegra", i, v);
+}
+
+static void available(struct paste *p, struct view v, size_t i)
+{
+	if (view_starts(v, "True") || view_starts(v, "Yes") || view_starts(v, "true"))
+		sign_add(p, "cuda-available-true", i, v);
+	else if (view_starts(v, "False") || view_starts(v, "No") || view_starts(v, "false"))
+		sign_add(p, "cuda-available-false", i, v);
+}
+
+/* "version 3.28", "(Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0", "glibc-2.35", "3.10.12 (main, ...)". */
+static struct view version_in(struct paste *p, struct view v, const char *fact)
+{
+	struct regex_match m;
+
+	if (strcmp(fact, "host.gcc") == 0 &&
+	    paste_match(p, "(?:\\)|gcc|version)?\\s*(\\d+\\.\\d+(?:\\.\\d+)?)\\s*$", v, &m))
+		return m.group[1];
+	if (strcmp(fact, "host.kernel") == 0 && paste_match(p, "^(\\d+\\.\\d+\\.\\S+)", v, &m))
+		return m.group[1];
+	if (paste_match(p, "^[^0-9]{0,12}?(\\d+(?:\\.\\w+)+(?:\\+[\\w.]+)?)", v, &m))
+		return m.group[1];
+	return (struct view){ 0 };
+}
+
+static void take(struct paste *p, const struct field *f, struct view v, size_t i)
+{
+	struct view version;
+
+	if (f->sign) {
+		available(p, v, i);
+		return;
+	}
+	if (strcmp(f->fact, "os") == 0) {
+		set_os(p, v, i);
+		return;
+	}
+	if (strcmp(f->fact, "torch.hip") == 0) {
+		if (paste_match(p, "^\\d", v, NULL))
+			sign_add(p, "torch-rocm", i, v);
+		return;
+	}
+	if (strcmp(f->fact, "gpu.name") == 0)
+		return; /* extract_gpu_names finds it, here and elsewhere */
+	if (strcmp(f->fact, "torch.cuda") == 0 && !paste_match(p, "\\d", v, NULL)) {
+		paste_fact(p, f->fact, v, i);
+		return;
+	}
+	version = version_in(p, v, f->fact);
+	if (version.n)
+		paste_fact(p, f->fact, version, i);
+}
+
+/* "Name: value", "Name : value", "Name = value", "Name -> value"; several a line are two blanks
+ * apart. */
+static void one(struct paste *p, struct view s, size_t i)
+{
+	ptrdiff_t at = view_chr(s, ':');
+	struct view name, v;
+	size_t k;
+
+	if (at < 0)
+		at = view_chr(s, '=');
+	if (at < 0 && (at = view_find(s, "->")) > 0)
+		v = view_trim(view_skip(s, (size_t)at + 2));
+	else if (at > 0)
+		v = view_trim(view_skip(s, (size_t)at + 1));
+	else
+		return;
+	name = view_trim((struct view){ s.p, (size_t)at });
+	if (v.n && v.p[0] == '>')
+		v = view_trim(view_skip(v, 1));
+	if (v.n && v.p[0] == '=')
+		v = view_trim(view_skip(v, 1));
+	if (!v.n || name.n > 40)
+		return;
+	for (k = 0; k < ARRAY_LEN(fields); k++)
+		if (name_is(name, fields[k].name))
+			take(p, &fields[k], v, i);
+}
+
+/* Template fields that nobody filled in: "OS: [e.g. Ubuntu 20.04]". */
+static bool is_template(struct view s)
+{
+	return view_find(s, "[e.g.") >= 0 || view_find(s, "[please") >= 0 ||
+	       view_find(s, "(e.g.") >= 0 || view_find(s, "[insert") >= 0;
+}
+
+static void fields_line(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+	size_t k, start = 0;
+
+	if (p->t.lines[i].cmd.n)
+		return;
+	if (is_template(s)) {
+		sign_add(p, "template", i, s);
+		return;
+	}
+	if (view_starts(s, "- ") || view_starts(s, "* "))
+		s = view_trim(view_skip(s, 2));
+	if (s.n > 600)
+		return;
+	for (k = 0; k + 2 < s.n; k++) {
+		if (s.p[k] != ' ' || s.p[k + 1] != ' ' || s.p[k + 2] == ' ' || s.p[k + 2] == ':')
+			continue;
+		one(p, view_trim((struct view){ s.p + start, k - start }), i);
+		start = k + 2;
+	}
+	one(p, view_trim(view_skip(s, start)), i);
+	if (start)
+		one(p, s, i);
+}
+
+const struct extractor extract_fields = { .name = "fields", .line = fields_line };

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listings: device nodes with their modes, libraries, links; ldconfig, ldd, readlink. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/regex.h"
+#include "triage/paste.h"
+#include "triage/sign.h"
+
+/* "crw-rw---- 1 root video 195, 0 /dev/nvidia0". */
+static bool mode_line(struct paste *p, struct view s, struct regex_match *m)
+{
+	return s.n > 10 && strchr("cbdl-", s.p[0]) &&
+	       paste_match(p, "^[cbdl-][r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.+@]?\\s", s, m);
+}
+
+static void node(struct paste *p, struct view name, struct view mode, size_t i)
+{
+	struct node *n;
+	size_t k;
+
+	for (k = 0; k < p->s->n_nodes; k++)
+		if (view_is(name, p->s->nodes[k].name.value))
+			return;
+	if (p->s->n_nodes >= 300)
+		return;
+	n = ARENA_APPEND(p->a, p->s->nodes, p->s->n_nodes);
+	fact_set(&n->name, view_dup(p->a, name), paste_source(p, i));
+	if (mode.n)
+		fact_set(&n->mode, view_dup(p->a, mode), paste_source(p, i));
+	if (view_starts(name, "nvidia-uvm"))
+		sign_add(p, "node-uvm", i, name);
+	else if (view_starts(name, "nvidia-caps") || view_starts(name, "nvidia-cap"))
+		sign_add(p, "node-caps", i, name);
+	else if (view_starts(name, "nvidiactl"))
+		sign_add(p, "node-ctl", i, name);
+	else if (view_starts(name, "nvidia") && name.n > 6 && strchr("0123456789", name.p[6]))
+		sign_add(p, "node-gpu", i, name);
+	else if (view_starts(name, "dxg"))
+		sign_add(p, "node-dxg", i, name);
+}
+
+/* Others and the group may not read and write: rw for all is what the driver makes. */
+static void closed_node(struct paste *p, struct view s, struct view path, size_t i)
+{
+	if (view_find(s, "/dev/nv") < 0 && view_find(path, "nvidia") != 0)
+		return;
+	if (s.p[0] != 'c')
+		return;
+	if (s.p[7] != 'r' || s.p[8] != 'w')
+		sign_add(p, "node-closed", i, path);
+}
+
+static void listed_nodes(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+	struct view mode = { 0 };
+
+	if (mode_line(p, s, &m)) {
+		if (s.p[0] != 'c')
+			return;
+		mode = (struct view){ s.p, 10 };
+	}
+	while (paste_match(p, "(?:^|/dev/|\\s)(nvidia(?:-uvm-tools|-uvm|-modeset|ctl|-caps/nvidia-cap\\d+|-nvswitch\\w*|"
+			      "-cap\\d+|\\d+)|nvhost-\\w+|nvmap|dxg)(?=[\\s,:]|$)", s, &m)) {
+		node(p, m.group[1], mode, i);
+		if (mode.n)
+			closed_node(p, p->t.lines[i].s, m.group[1], i);
+		s = view_skip(s, m.end);
+	}
+}
+
+/* "link -> target": remembered, and whether the target is said to be missing. */
+static void link_line(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (!paste_match(p, "(\\S+) -> (\\S+)", s, &m))
+		return;
+	if (view_find(m.group[1], "libcuda.so") >= 0)
+		sign_add(p, "link-libcuda", i, m.group[2]);
+	else if (view_find(m.group[1], "/cuda") >= 0 || view_is(m.group[1], "cuda"))
+		sign_add(p, "link-cuda", i, m.group[2]);
+	if (view_find(m.group[2], "/tmp/") == 0)
+		sign_add(p, "link-into-tmp", i, m.group[2]);
+}
+
+static void library(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (view_find(s, "No such file") >= 0 || view_find(s, "cannot open") >= 0 ||
+	    view_find(s, "not found") >= 0 || view_find(s, "undefined symbol") >= 0 ||
+	    view_find(s, "Error") >= 0 || view_find(s, "error") >= 0)
+		return;
+	if (paste_match(p, "libnvidia-ml\\.so\\.(\\d{3}\\.\\d+(?:\\.\\d+)?)", s, &m) && p->t.lines[i].by != NO_COMMAND) {
+		if (fact_known(&p->s->driver.libnvml.version) &&
+		    !view_is(m.group[1], p->s->driver.libnvml.version.value))
+			sign_add(p, "driver-libs-several", i, m.group[1]);
+		else
+			fact_set(&p->s->driver.libnvml.version, view_dup(p->a, m.group[1]), paste_source(p, i));
+	}
+	if (paste_match(p, "libcuda\\.so\\.(\\d{3}\\.\\d+(?:\\.\\d+)?)", s, &m) && p->t.lines[i].by != NO_COMMAND) {
+		if (fact_known(&p->s->driver.libcuda.version) &&
+		    !view_is(m.group[1], p->s->driver.libcuda.version.value))
+			sign_add(p, "driver-libs-several", i, m.group[1]);
+		else
+			fact_set(&p->s->driver.libcuda.version, view_dup(p->a, m.group[1]), paste_source(p, i));
+	}
+	if (paste_match(p, "(/\\S*lib(?:cud|cublas|cufft|curand|cusolver|cusparse|nvinfer|nccl)\\w*\\.so[.\\d]*)", s, &m))
+		sign_add(p, "lib-listed", i, m.group[1]);
+	else if (p->t.lines[i].by != NO_COMMAND &&
+		 paste_match(p, "\\b(lib(?:cud|cublas|cufft|curand|cusolver|cusparse|nvinfer|nccl)\\w*\\.so[.\\d]*)", s, &m))
+		sign_add(p, "lib-listed", i, m.group[1]);
+}
+
+static void files_line(struct paste *p, size_t i)
+{
+	const struct line *l = &p->t.lines[i];
+	struct view s = l->s;
+
+	if (l->cmd.n || s.n > 600)
+		return;
+	if (view_find(s, "cannot access") >= 0 || view_find(s, "o such file") >= 0)
+		return;
+	if (s.n > 3 && view_find(s, "nv") >= 0 &&
+	    (mode_line(p, s, &(struct regex_match){ 0 }) ||
+	     (l->by != NO_COMMAND && (view_find(p->t.lines[l->by].cmd, "ls ") >= 0 ||
+				      view_find(p->t.lines[l->by].cmd, "dev") >= 0))))
+		listed_nodes(p, s, i);
+	else if (view_starts(s, "/dev/nvidia") || view_is(s, "nvidia0") || view_is(s, "nvidiactl") ||
+		 view_starts(s, "/dev/dxg"))
+		listed_nodes(p, s, i);
+	if (view_find(s, "->") > 0)
+		link_line(p, s, i);
+	if (view_find(s, ".so") > 0)
+		library(p, s, i);
+}
+
+const struct extractor extract_files = { .name = "files", .line = files_line };

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers of Python: what stands behind a print or below a prompt of the interpreter. */
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/regex.h"
+#include "triage/paste.h"
+#include "triage/sign.h"
+
+struct question {
+	const char *asks; /* in the command */
+	const char *fact; /* or a sign */
+};
+
+static const struct question questions[] = {
+	{ "torch.__version__", "torch.version" },
+	{ "torch.version.cuda", "torch.cuda" },
+	{ "torch.cuda.get_device_name", "gpu.name" },
+	{ "torch.cuda.get_arch_list", "torch.archs" },
+	{ "sys.version", "python.version" },
+	{ "tf.__version__", "package.tensorflow" },
+	{ "tensorflow.__version__", "package.tensorflow" },
+	{ "jax.__version__", "package.jax" },
+	{ "np.__version__", "package.numpy" },
+	{ "torchvision.__version__", "package.torchvision" },
+};
+
+static void availability(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "is_available(?:\\(\\))?\\)*\\s*(?:[:=]|->|=>|is|returns|gives|#)+\\s*"
+			   "(?:always |now )?(True|False)", s, &m) ||
+	    paste_match(p, "is_available(?:\\(\\))?\\s+(True|False)", s, &m) ||
+	    paste_match(p, "cuda available\\W+(True|False)", s, &m))
+		sign_add(p, view_starts(m.group[1], "T") || view_starts(m.group[1], "t") ?
+				    "cuda-available-true" : "cuda-available-false", i, m.group[1]);
+}
+
+static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
+{
+	size_t k, asked = 0;
+
+	if (view_find(cmd, "cuda.is_available") >= 0 || view_find(cmd, "is_built_with_cuda") >= 0) {
+		if (view_is(s, "True") || view_ends(s, " True"))
+			sign_add(p, "cuda-available-true", i, s);
+		else if (view_is(s, "False") || view_ends(s, " False"))
+			sign_add(p, "cuda-available-false", i, s);
+	}
+	if (view_find(cmd, "list_physical_devices") >= 0) {
+		if (view_is(s, "[]"))
+			sign_add(p, "tf-no-gpu", i, s);
+		else if (view_find(s, "GPU:0") >= 0)
+			sign_add(p, "cuda-available-true", i, s);
+	}
+	for (k = 0; k < ARRAY_LEN(questions); k++)
+		asked += view_find(cmd, questions[k].asks) >= 0;
+	for (k = 0; k < ARRAY_LEN(questions) && asked == 1; k++)
+		if (view_find(cmd, questions[k].asks) >= 0 && s.n < 400) {
+			/* Warnings come first; the answer is short. */
+			if (strcmp(questions[k].fact, "torch.archs") == 0 || s.n < 80)
+				paste_fact(p, questions[k].fact, s, i);
+		}
+	if (asked > 1 && s.n < 120) {
+		struct regex_match m;
+
+		if (view_find(cmd, "torch.__version__") >= 0 &&
+		    paste_match(p, "^(\\d+\\.\\d+\\.\\d+\\S*)\\s+(\\S+)?", s, &m)) {
+			paste_fact(p, "torch.version", m.group[1], i);
+			if (view_find(cmd, "torch.version.cuda") >= 0 && m.group[2].n)
+				paste_fact(p, "torch.cuda", m.group[2], i);
+		}
+	}
+}
+
+static void repl_line(struct paste *p, size_t i)
+{
+	const struct line *l = &p->t.lines[i];
+	struct regex_match m;
+
+	if (view_find(l->s, "available") >= 0)
+		availability(p, l->s, i);
+	if (view_find(l->s, "list_physical_devices") >= 0 &&
+	    paste_match(p, "list_physical_devices\\([^)]*\\)\\s*(?:->|=>|=|:|#)?\\s*\\[\\]", l->s, NULL))
+		sign_add(p, "tf-no-gpu", i, (struct view){ 0 });
+	if (view_find(l->s, "ython") >= 0 &&
+	    paste_match(p, "\\bpython(?: version)?[ :=]+v?(\\d\\.\\d+(?:\\.\\d+)?)\\b", l->s, &m))
+		paste_fact(p, "python.version", m.group[1], i);
+	if (!l->cmd.n && l->by != NO_COMMAND && l->s.n)
+		answer(p, p->t.lines[l->by].cmd, l->s, i);
+}
+
+const struct extractor extract_repl = { .name = "repl", .line = repl_line };

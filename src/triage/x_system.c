@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules, packages of the distribution, the kernel log. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/regex.h"
+#include "triage/paste.h"
+#include "triage/sign.h"
+
+static bool under(const struct paste *p, size_t i, const char *what)
+{
+	int32_t by = p->t.lines[i].by;
+
+	return by != NO_COMMAND && view_find(p->t.lines[by].cmd, what) >= 0;
+}
+
+/* -------- modules: lsmod, modinfo, dkms, uname */
+
+static void lsmod_row(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (!paste_match(p, "^(nvidia(?:_uvm|_drm|_modeset|_peermem)?|nouveau|vfio_pci|i915|amdgpu|ib_umad)\\s+\\d+\\s+-?\\d+", s, &m))
+		return;
+	if (view_is(m.group[1], "nvidia")) {
+		fact_flag(&p->s->driver.module_loaded, true, paste_source(p, i));
+		sign_add(p, "module-loaded", i, m.group[1]);
+	} else if (view_is(m.group[1], "nvidia_uvm")) {
+		sign_add(p, "uvm-loaded", i, m.group[1]);
+	} else if (view_is(m.group[1], "nouveau")) {
+		sign_add(p, "nouveau-loaded", i, m.group[1]);
+	}
+}
+
+/* "nvidia/535.183.01, 6.8.0-40-generic, x86_64: installed", "nvidia, 550.90, 6.8: added". */
+static void dkms_row(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+	struct dkms *d;
+
+	if (!paste_match(p, "^(nvidia[\\w-]*)[/,] ?([\\d.]+)(?:, ?([^,\\s:]+))?(?:, ?\\w+)?: (added|built|installed|failed|broken)", s, &m))
+		return;
+	if (p->s->driver.n_dkms >= 100)
+		return;
+	d = ARENA_APPEND(p->a, p->s->driver.dkms, p->s->driver.n_dkms);
+	fact_set(&d->name, view_dup(p->a, m.group[1]), paste_source(p, i));
+	fact_set(&d->version, view_dup(p->a, m.group[2]), paste_source(p, i));
+	if (m.group[3].n)
+		fact_set(&d->kernel, view_dup(p->a, m.group[3]), paste_source(p, i));
+	fact_set(&d->state, view_dup(p->a, m.group[4]), paste_source(p, i));
+	sign_add(p, view_is(m.group[4], "installed") ? "dkms-installed" : "dkms-not-installed", i, m.group[3]);
+}
+
+static void modules_line(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+	struct regex_match m;
+
+	if (p->t.lines[i].cmd.n || s.n > 400)
+		return;
+	lsmod_row(p, s, i);
+	if (view_starts(s, "nvidia"))
+		dkms_row(p, s, i);
+	if (under(p, i, "uname") &&
+	    paste_match(p, "(?:^|\\s)(\\d+\\.\\d+\\.\\d+-[\\w.+~-]+)", s, &m))
+		paste_fact(p, "host.kernel", m.group[1], i);
+	if (under(p, i, "uname") && paste_match(p, "\\baarch64\\b", s, NULL))
+		paste_fact(p, "host.arch", VIEW("aarch64"), i);
+	if (paste_match(p, "^version:\\s+(\\d{3}\\.[\\d.]+)", s, &m) && under(p, i, "modinfo"))
+		sign_add(p, "modinfo-version", i, m.group[1]);
+}
+
+const struct extractor extract_modules = { .name = "modules", .line = modules_line };
+
+/* -------- dpkg -l, rpm -qa, pacman */
+
+static void os_package(struct paste *p, struct view name, struct view version, size_t i)
+{
+	struct ospackage *k;
+	struct regex_match m;
+
+	if (p->s->n_os_packages >= 1000)
+		return;
+	k = ARENA_APPEND(p->a, p->s->os_packages, p->s->n_os_packages);
+	fact_set(&k->name, view_dup(p->a, name), paste_source(p, i));
+	fact_set(&k->version, view_dup(p->a, version), paste_source(p, i));
+	fact_set(&k->status, "installed", paste_source(p, i));
+	if (paste_match(p, "^(?:nvidia-(?:driver|dkms|utils|compute-utils|kernel|\\d{3}|headless|open|x11)|"
+			   "libnvidia|kmod-nvidia|nvidia-driver|cuda-drivers|xserver-xorg-video-nvidia)", name, NULL)) {
+		sign_add(p, "driver-package", i, version);
+		if (paste_match(p, "(\\d{3})", name, &m))
+			sign_add(p, "driver-package-branch", i, m.group[1]);
+	}
+	if (paste_match(p, "^libnvidia-compute", name, NULL))
+		sign_add(p, "pkg-libnvidia-compute", i, version);
+}
+
+static void os_packages_line(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+	struct regex_match m;
+
+	if (p->t.lines[i].cmd.n || s.n > 400)
+		return;
+	if (view_starts(s, "ii ") || view_starts(s, "hi ") || view_starts(s, "iU ")) {
+		if (paste_match(p, "^[hi][iU]\\s+(\\S+?)(?::\\w+)?\\s+(\\S+)", s, &m))
+			os_package(p, m.group[1], m.group[2], i);
+	} else if (under(p, i, "rpm -q") || under(p, i, "dnf list") || under(p, i, "pacman -Q")) {
+		if (paste_match(p, "^([a-z][\\w+-]*?)[- ](\\d[\\w.:~+-]*)", s, &m))
+			os_package(p, m.group[1], m.group[2], i);
+	}
+}
+
+const struct extractor extract_os_packages = { .name = "os_packages", .line = os_packages_line };
+
+/* -------- Xid lines */
+
+static const char *xid_meaning(struct view n)
+{
+	static const struct {
+		const char *xid, *sign;
+	} list[] = {
+		{ "79", "xid-off-bus" },     { "48", "xid-ecc" },   { "63", "xid-ecc" },
+		{ "64", "xid-ecc" },	     { "92", "xid-ecc" },   { "94", "xid-ecc" },
+		{ "95", "xid-ecc" },	     { "171", "xid-ecc" },  { "172", "xid-ecc" },
+		{ "140", "xid-ecc" },	     { "119", "xid-gsp" },  { "120", "xid-gsp" },
+		{ "61", "xid-hardware" },    { "62", "xid-hardware" }, { "74", "xid-hardware" },
+		{ "110", "xid-hardware" },   { "167", "xid-hardware" }, { "13", "xid-program" }, { "31", "xid-program" },
+		{ "43", "xid-program" },     { "45", "xid-program" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(list); i++)
+		if (view_is(n, list[i].xid))
+			return list[i].sign;
+	return "xid-other";
+}
+
+static void kernel_log_line(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+	struct regex_match m;
+	struct event *e;
+
+	if (view_find(s, "Xid") < 0 ||
+	    !paste_match(p, "Xid\\s*(?:\\(?(?:PCI:)?([0-9a-fA-F:.]*)[^)]*\\))?\\s*:?\\s*(\\d{1,3})\\b", s, &m))
+		return;
+	sign_add(p, xid_meaning(m.group[2]), i, m.group[2]);
+	if (p->s->n_log >= 500)
+		return;
+	e = ARENA_APPEND(p->a, p->s->log, p->s->n_log);
+	fact_set(&e->id, "xid", paste_source(p, i));
+	fact_set(&e->xid, view_dup(p->a, m.group[2]), paste_source(p, i));
+	if (m.group[1].n)
+		fact_set(&e->address, view_dup(p->a, m.group[1]), paste_source(p, i));
+	fact_set(&e->text, view_dup(p->a, s), paste_source(p, i));
+}
+
+const struct extractor extract_kernel_log = { .name = "kernel_log", .line = kernel_log_line };
