@@ -71,7 +71,7 @@ tap "no unsafe or locale-bound parsing" "$(grep -rnE --include='*.[ch]' \
 	"(^|[^A-Za-z0-9_])($banned)[[:space:]]*\(" src | grep -vE ':[[:space:]]*(/?\*|//)')"
 # Paths of the system: sysroot and the live probes. Files that the user names: file and facts.
 openers='sys/sysroot*|sys/live*|base/file|probe/facts|compat/installed|update/store|env/write'
-openers+='|fetch/*'
+openers+='|fetch/*|source/image*|sys/keep'
 calls "only sysroot, live probes, file and fetch open paths" \
 	"open openat openat2 creat fopen freopen opendir fdopendir scandir stat lstat fstatat \
 	statx access faccessat readlink readlinkat realpath glob ftw nftw chdir" \
@@ -82,5 +82,5 @@ tap "a child and the command line open /dev/null alone" \
 calls "no shell and no program of the system" \
 	"system popen execlp execvp execvpe wordexp" 'none'
 calls "exit only by the arena, a child and the command line" \
-	"exit _exit quick_exit abort" '@(base/arena|sys/child*|fetch/worker|cli/*).o'
+	"exit _exit quick_exit abort" '@(base/arena|sys/child*|fetch/unpacker|cli/*).o'
 tap_end

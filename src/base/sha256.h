@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 (FIPS 180-4) of a stream, for digests in image archives: no library is needed for that. */
+/* SHA-256 (FIPS 180-4) of a stream, for digests in image archives: no library is needed for that.
+ */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
 

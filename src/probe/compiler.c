@@ -50,7 +50,8 @@ static const char *version_of_folder(struct probe_ctx *p, const char **ret_dir)
 void toolkit_compiler(struct probe_ctx *p)
 {
 	static const char *const names[] = { "/usr/local/bin/gcc", "/usr/bin/gcc" };
-	static const char *const others[] = { "/usr/bin/cc", "/usr/bin/clang", "/usr/local/bin/cc" };
+	static const char *const others[] = { "/usr/bin/cc", "/usr/bin/clang",
+					      "/usr/local/bin/cc" };
 	struct fact *f = &p->s->host.gcc;
 	const char *real, *v, *dir = NULL;
 	size_t i;

@@ -9,9 +9,9 @@
 bool loading_is_cuda(const char *name)
 {
 	static const char *const stems[] = {
-		"libcudart.", "libcublas", "libcudnn",	  "libcufft",	 "libcurand.", "libcusolver",
-		"libcusparse", "libnccl.", "libnvrtc.",	  "libnvJitLink.", "libcupti.", "libcufile.",
-		"libnvToolsExt.", "libnvshmem", "libnpp",
+		"libcudart.",  "libcublas",   "libcudnn",	"libcufft",   "libcurand.",
+		"libcusolver", "libcusparse", "libnccl.",	"libnvrtc.",  "libnvJitLink.",
+		"libcupti.",   "libcufile.",  "libnvToolsExt.", "libnvshmem", "libnpp",
 	};
 	size_t i;
 
@@ -114,8 +114,8 @@ static const char *expand(struct loading *l, struct view entry, const char *orig
 	return text[0] == '/' ? text : NULL;
 }
 
-static bool by_list(struct loading *l, int at, const char *name, const char *list, const char *origin,
-		    const char *via)
+static bool by_list(struct loading *l, int at, const char *name, const char *list,
+		    const char *origin, const char *via)
 {
 	struct view rest = view_of(list), entry;
 	const char *dir;
@@ -145,8 +145,8 @@ static bool by_rpaths(struct loading *l, int at, const char *name, int by)
 	       by_list(l, at, name, l->exe_rpath, l->exe_dir, "DT_RPATH of the loading library");
 }
 
-static bool by_hits(struct loading *l, int at, const char *name, const struct ldso_hit *hits, size_t n,
-		    bool variable)
+static bool by_hits(struct loading *l, int at, const char *name, const struct ldso_hit *hits,
+		    size_t n, bool variable)
 {
 	size_t i;
 
@@ -194,7 +194,8 @@ int loading_find(struct loading *l, const char *name, int by)
 	if (by_hits(l, at, name, hits, n, true))
 		return at;
 	if (by >= 0 && l->list[by].runpath && l->list[by].path &&
-	    by_list(l, at, name, l->list[by].runpath, path_dir(l->a, l->list[by].path), "DT_RUNPATH"))
+	    by_list(l, at, name, l->list[by].runpath, path_dir(l->a, l->list[by].path),
+		    "DT_RUNPATH"))
 		return at;
 	if (by_hits(l, at, name, hits, n, false))
 		return at;

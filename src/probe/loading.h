@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process of an environment would have loaded: libraries one after another, each found by the
- * loader's rules for the one that asks (ld.so(8)). Only libraries of CUDA and of the frameworks are
- * followed; the rest of the system is of no interest here. For the Python probe alone.
+ * What a process of an environment would have loaded: libraries one after another, each found by
+ * the loader's rules for the one that asks (ld.so(8)). Only libraries of CUDA and of the frameworks
+ * are followed; the rest of the system is of no interest here. For the Python probe alone.
  */
 #ifndef PROBE_LOADING_H
 #define PROBE_LOADING_H
@@ -29,11 +29,13 @@ struct loading {
 	struct arena *a;
 	const struct python *out;
 	struct ldso ld;
-	const char *exe_dir, *exe_rpath; /* the interpreter's DT_RPATH holds for all that it loads */
+	const char *exe_dir,
+		*exe_rpath; /* the interpreter's DT_RPATH holds for all that it loads */
 	const char *machine;
 	struct loaded *list;
 	size_t n;
-	bool preload; /* torch looks into nvidia's wheels itself for what the loader does not find */
+	bool preload; /* torch looks into nvidia's wheels itself for what the loader does not find
+		       */
 };
 
 /* `machine` as elf_machine_name() gives it. */
@@ -41,8 +43,8 @@ void loading_init(struct loading *l, struct probe_ctx *p, const struct py_env *e
 		  const struct python *out, const char *machine);
 /* Loads a file as dlopen(PATH) of Python does; its index, or -1 when it is no library. */
 int loading_open(struct loading *l, const char *path);
-/* What the one with that index gets for NAME; loads it. Index; the entry's path is NULL when nothing
- * is found. */
+/* What the one with that index gets for NAME; loads it. Index; the entry's path is NULL when
+ * nothing is found. */
 int loading_find(struct loading *l, const char *name, int by);
 /* Everything that is needed by what was loaded, breadth first as the loader does it. */
 void loading_all(struct loading *l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiled add-ons of PyTorch: which CUDA they need, for which GPUs they hold code, and which symbols
- * they want that this PyTorch does not have. They are read, never loaded.
+ * Compiled add-ons of PyTorch: which CUDA they need, for which GPUs they hold code, and which
+ * symbols they want that this PyTorch does not have. They are read, never loaded.
  */
 #include <errno.h>
 #include <string.h>
@@ -34,11 +34,39 @@ struct look {
 
 /* Modules of add-ons that are looked into also where an environment is not the active one. */
 static const char *const modules[] = {
-	"torchvision", "torchaudio", "torchaudio/lib", "torchtext", "torchcodec", "xformers", "vllm",
-	"flash_attn", "flash_attn_3", "apex", "detectron2", "mmcv", "deepspeed", "torch_scatter",
-	"torch_sparse", "torch_cluster", "torch_spline_conv", "pyg_lib", "pytorch3d", "fbgemm_gpu",
-	"causal_conv1d", "mamba_ssm", "auto_gptq", "exllamav2", "awq", "natten", "torchao",
-	"transformer_engine", "sgl_kernel", "torch_tensorrt", "nvdiffrast", "gsplat", "spconv",
+	"torchvision",
+	"torchaudio",
+	"torchaudio/lib",
+	"torchtext",
+	"torchcodec",
+	"xformers",
+	"vllm",
+	"flash_attn",
+	"flash_attn_3",
+	"apex",
+	"detectron2",
+	"mmcv",
+	"deepspeed",
+	"torch_scatter",
+	"torch_sparse",
+	"torch_cluster",
+	"torch_spline_conv",
+	"pyg_lib",
+	"pytorch3d",
+	"fbgemm_gpu",
+	"causal_conv1d",
+	"mamba_ssm",
+	"auto_gptq",
+	"exllamav2",
+	"awq",
+	"natten",
+	"torchao",
+	"transformer_engine",
+	"sgl_kernel",
+	"torch_tensorrt",
+	"nvdiffrast",
+	"gsplat",
+	"spconv",
 	"onnxruntime/capi",
 };
 
@@ -63,9 +91,10 @@ static bool has_tables(const struct look *k, const char *path, const struct elf_
 static void open_libs(struct look *k)
 {
 	static const char *const names[] = {
-		"libc10.so", "libtorch_cpu.so", "libtorch_python.so", "libc10_cuda.so",
-		"libtorch_cuda.so", "libtorch_cuda_linalg.so", "libtorch.so", "libtorch_cuda_cpp.so",
-		"libtorch_cuda_cu.so", "libshm.so", "libc10_hip.so", "libtorch_hip.so",
+		"libc10.so",	  "libtorch_cpu.so",	  "libtorch_python.so",
+		"libc10_cuda.so", "libtorch_cuda.so",	  "libtorch_cuda_linalg.so",
+		"libtorch.so",	  "libtorch_cuda_cpp.so", "libtorch_cuda_cu.so",
+		"libshm.so",	  "libc10_hip.so",	  "libtorch_hip.so",
 	};
 	struct elf e;
 	size_t i;
@@ -116,7 +145,8 @@ static bool defined_in_torch(const struct look *k, const char *name)
 }
 
 /* Does a library that it needs, and that lies beside it, define the symbol? */
-static bool defined_beside(const struct look *k, const struct elf *e, const char *dir, const char *name)
+static bool defined_beside(const struct look *k, const struct elf *e, const char *dir,
+			   const char *name)
 {
 	struct elf_symbols s;
 	struct elf x;
@@ -183,15 +213,17 @@ static void set_targets(struct look *k, struct extension *x, const struct elf *e
 	fatbin_scan(e->fd, &code, has_records ? &records : NULL, BLOBS_MAX, &fb);
 	/* Damage, or kinds that are not known here: what else is in it cannot be said. */
 	if (fb.damage || fb.unknown || !fb.n) {
-		x->targets = (struct fact_list){ .state = FACT_BROKEN,
-						 .source = path,
-						 .why = fb.damage ? fb.damage
-								  : N_("no GPU code that is known") };
+		x->targets =
+			(struct fact_list){ .state = FACT_BROKEN,
+					    .source = path,
+					    .why = fb.damage ? fb.damage
+							     : N_("no GPU code that is known") };
 		return;
 	}
 	for (i = 0; i < fb.n; i++)
 		if (fb.targets[i].kind != FATBIN_LTO)
-			*ARENA_APPEND(k->p->a, list, n) = fatbin_target_name(k->p->a, &fb.targets[i]);
+			*ARENA_APPEND(k->p->a, list, n) =
+				fatbin_target_name(k->p->a, &fb.targets[i]);
 	fact_list_set(&x->targets, list, n, path);
 }
 
@@ -204,7 +236,8 @@ static void set_cuda(struct look *k, struct extension *x, const struct elf *e, c
 
 	for (i = 0; i < e->n_needed; i++) {
 		if (strncmp(e->needed[i], "libcudart.so.", 13) == 0)
-			number = view_dup(k->p->a, view_cut(view_of(e->needed[i] + 13), '.', &rest));
+			number =
+				view_dup(k->p->a, view_cut(view_of(e->needed[i] + 13), '.', &rest));
 		any |= strcmp(e->needed[i], "libtorch_cuda.so") == 0 ||
 		       strcmp(e->needed[i], "libc10_cuda.so") == 0 ||
 		       strncmp(e->needed[i], "libcuda", 7) == 0;
@@ -318,7 +351,8 @@ static bool in_modules(const char *name)
 static bool is_dull(const char *name)
 {
 	return strcmp(name, "torch") == 0 || strcmp(name, "nvidia") == 0 ||
-	       strcmp(name, "__pycache__") == 0 || strcmp(name, "bitsandbytes") == 0 || strchr(name, '.');
+	       strcmp(name, "__pycache__") == 0 || strcmp(name, "bitsandbytes") == 0 ||
+	       strchr(name, '.');
 }
 
 static void search(struct look *k, const char *site, bool all)
@@ -336,8 +370,8 @@ static void search(struct look *k, const char *site, bool all)
 
 		if (is_so(list.names[i]))
 			look_at(k, path_join(k->p->a, site, list.names[i]), list.names[i]);
-		else if (all && list.names[i][n - 1] == '/' && !is_dull(name) && !in_modules(name) &&
-			 folders++ < FOLDERS_MAX)
+		else if (all && list.names[i][n - 1] == '/' && !is_dull(name) &&
+			 !in_modules(name) && folders++ < FOLDERS_MAX)
 			look_into(k, site, name);
 	}
 }
@@ -379,7 +413,8 @@ void py_extensions(struct probe_ctx *p, const struct py_env *e, struct python *o
 
 	for (i = 0; i < p->s->n_pythons; i++)
 		n += p->s->pythons[i].n_extensions != 0;
-	if ((!fact_known(&out->torch.path) && !python_package(out, "onnxruntime-gpu")) || n >= ENVS_MAX)
+	if ((!fact_known(&out->torch.path) && !python_package(out, "onnxruntime-gpu")) ||
+	    n >= ENVS_MAX)
 		return;
 	if (fact_known(&out->torch.path)) {
 		k.lib = path_join(p->a, out->torch.path.value, "lib");

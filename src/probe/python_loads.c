@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which libraries of CUDA the frameworks of an environment get from the loader: what is taken, which
- * own copy another one hides, and where a missing one lies instead. Nothing is started.
+ * Which libraries of CUDA the frameworks of an environment get from the loader: what is taken,
+ * which own copy another one hides, and where a missing one lies instead. Nothing is started.
  */
 #include <string.h>
 
@@ -136,8 +136,9 @@ static void look_around(struct hunt *h, struct load *x, const char *name)
 		}
 	}
 	for (i = 0; stem && !h->l.ld.cache_error && i < h->l.ld.cache.n; i++)
-		if (ldcache_entry(&h->l.ld.cache, i, &c) && (m = major_of(c.name, name, stem)) != 0 &&
-		    m != want && sysroot_exists(h->p->root, c.path))
+		if (ldcache_entry(&h->l.ld.cache, i, &c) &&
+		    (m = major_of(c.name, name, stem)) != 0 && m != want &&
+		    sysroot_exists(h->p->root, c.path))
 			note(h, &x->other, arena_strdup(h->p->a, c.path), LDCACHE_PATH);
 }
 
@@ -192,7 +193,8 @@ static void lacks(struct hunt *h, struct load *x, const char **names, size_t n)
 	}
 }
 
-static void find_missing(struct hunt *h, const struct loaded *asks, struct load *loads, size_t n_loads)
+static void find_missing(struct hunt *h, const struct loaded *asks, struct load *loads,
+			 size_t n_loads)
 {
 	_cleanup_fd_ int fd = asks->path ? sysroot_open_file(h->p->root, asks->path) : -1;
 	const char **names;
@@ -400,7 +402,8 @@ static void jax(struct hunt *h)
 
 	for (i = 0; i < ARRAY_LEN(majors); i++) {
 		const char *file = module_file(
-			h, arena_printf(h->p->a, "jax_plugins/xla_cuda%s/xla_cuda_plugin.so", majors[i]));
+			h, arena_printf(h->p->a, "jax_plugins/xla_cuda%s/xla_cuda_plugin.so",
+					majors[i]));
 		int by;
 
 		if (!file)

@@ -99,7 +99,8 @@ static struct package *find(struct python *out, const char *name)
 	return NULL;
 }
 
-/* "foo-1.0.dist-info": the package of that name, when this is its metadata or another copy of it. */
+/* "foo-1.0.dist-info": the package of that name, when this is its metadata or another copy of it.
+ */
 static void look_at(struct probe_ctx *p, struct python *out, const char *dir, const char *entry)
 {
 	struct view stem = view_of(entry), rest, name;

@@ -46,8 +46,8 @@ static const char *release_in(struct arena *a, struct view text)
 }
 
 /*
- * The banner stands near the beginning of the read-only data (16 KiB into it in ptxas of CUDA 13.0),
- * so that little of a program of 30 MB is read.
+ * The banner stands near the beginning of the read-only data (16 KiB into it in ptxas of
+ * CUDA 13.0), so that little of a program of 30 MB is read.
  */
 static const char *release_of(struct probe_ctx *p, const char *path)
 {

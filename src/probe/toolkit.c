@@ -162,7 +162,8 @@ const char *toolkit_cudnn_header(struct arena *a, struct view text)
 	size_t i;
 
 	while (view_line(&text, &line)) {
-		if (!view_word(&line, &word) || !view_is(word, "#define") || !view_word(&line, &word))
+		if (!view_word(&line, &word) || !view_is(word, "#define") ||
+		    !view_word(&line, &word))
 			continue;
 		for (i = 0; i < ARRAY_LEN(names); i++)
 			if (view_is(word, names[i]) && view_word(&line, &word) &&
@@ -257,7 +258,8 @@ static void broken_link(struct probe_ctx *p, const char *home)
 	t = ARENA_APPEND(p->a, p->s->toolkits, p->s->n_toolkits);
 	fact_set(&t->path, home, home);
 	fact_broken(&t->link, home,
-		    e == -ELOOP ? _("link loop") : arena_printf(p->a, _("dangling link to %s"), target));
+		    e == -ELOOP ? _("link loop")
+				: arena_printf(p->a, _("dangling link to %s"), target));
 	fact_absent(&t->version, home);
 	fact_flag(&t->nvcc, false, home);
 }

@@ -26,7 +26,8 @@ static void run_symlink(struct judge *j)
 	size_t i;
 
 	for (i = 0; i < j->s->n_toolkits; i++)
-		if (j->s->toolkits[i].link.state != FACT_BROKEN && fact_known(&j->s->toolkits[i].version) &&
+		if (j->s->toolkits[i].link.state != FACT_BROKEN &&
+		    fact_known(&j->s->toolkits[i].version) &&
 		    view_starts(view_of(fact_value(&j->s->toolkits[i].path, "")), "/usr/local/"))
 			other = &j->s->toolkits[i];
 	for (i = 0; i < j->s->n_toolkits; i++) {
@@ -38,11 +39,13 @@ static void run_symlink(struct judge *j)
 		f->severity = SEVERITY_WARNING;
 		finding_message(j, f, _("%s is a link that leads nowhere."), t->path.value);
 		finding_fact(j, f, "toolkit.link", &t->link, _("a toolkit"));
-		r = finding_remedy(j, f, "%s",
-				   other ? _("Point the link at a toolkit that is installed.")
-					 : _("Remove the link, or install the toolkit that it names."));
+		r = finding_remedy(
+			j, f, "%s",
+			other ? _("Point the link at a toolkit that is installed.")
+			      : _("Remove the link, or install the toolkit that it names."));
 		if (other)
-			remedy_command(j, r, "sudo ln -sfn %s %s", shell_word(j->a, other->path.value),
+			remedy_command(j, r, "sudo ln -sfn %s %s",
+				       shell_word(j->a, other->path.value),
 				       shell_word(j->a, t->path.value));
 		else
 			remedy_command(j, r, "sudo rm %s", shell_word(j->a, t->path.value));
@@ -109,17 +112,23 @@ static void run_nvcc_missing(struct judge *j)
 	f = finding_add(j, FINDING_NVCC_MISSING, without ? without->path.value : look_prefix(p));
 	f->severity = SEVERITY_WARNING;
 	if (without)
-		finding_message(j, f, _("%s names %s, which holds no nvcc: nothing can be compiled with it."),
-				"CUDA_HOME", without->path.value);
+		finding_message(
+			j, f,
+			_("%s names %s, which holds no nvcc: nothing can be compiled with it."),
+			"CUDA_HOME", without->path.value);
 	else
-		finding_message(j, f, _("%s compiles CUDA code when it is used, and there is no nvcc here."),
-				pkg->name.value);
+		finding_message(
+			j, f,
+			_("%s compiles CUDA code when it is used, and there is no nvcc here."),
+			pkg->name.value);
 	if (without)
 		finding_fact(j, f, "toolkit.nvcc", &without->nvcc, "yes");
 	else
-		finding_fact(j, f, arena_printf(j->a, "package.%s", pkg->name.value), &pkg->version, NULL);
+		finding_fact(j, f, arena_printf(j->a, "package.%s", pkg->name.value), &pkg->version,
+			     NULL);
 	cuda = p ? look_torch_cuda(j, &p->torch) : NULL;
-	r = finding_remedy(j, f, "%s", _("Install a toolkit with nvcc, of torch's own CUDA version."));
+	r = finding_remedy(j, f, "%s",
+			   _("Install a toolkit with nvcc, of torch's own CUDA version."));
 	if (cuda)
 		remedy_command(j, r, "conda install -c nvidia cuda-nvcc=%s", cuda);
 }
@@ -165,8 +174,9 @@ static const struct json *compiler_row(struct judge *j, const char *toolkit)
 
 static void run_host_compiler(struct judge *j)
 {
-	static const char *const chosen[] = { "NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",
-					      "CUDAHOSTCXX", "CXX", "CC" };
+	static const char *const chosen[] = {
+		"NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CUDAHOSTCXX", "CXX", "CC"
+	};
 	const struct toolkit *t = building(j->s);
 	const struct json *row;
 	const char *max;
@@ -182,13 +192,15 @@ static void run_host_compiler(struct judge *j)
 			return;
 	if (!fact_known(&j->s->host.gcc)) {
 		if (j->s->host.gcc.state != FACT_ABSENT)
-			judge_skip(j, "host.gcc", "%s", _("the version of the host compiler is not known"));
+			judge_skip(j, "host.gcc", "%s",
+				   _("the version of the host compiler is not known"));
 		return;
 	}
 	row = compiler_row(j, t->version.value);
 	max = row ? json_get_str(row, "gcc_max") : NULL;
 	if (!max) {
-		judge_skip(j, "host_compiler.gcc_max", _("not known for CUDA %s"), t->version.value);
+		judge_skip(j, "host_compiler.gcc_max", _("not known for CUDA %s"),
+			   t->version.value);
 		return;
 	}
 	if (look_branch(j->s->host.gcc.value) <= look_branch(max))
@@ -223,11 +235,14 @@ static void run_jit(struct judge *j)
 		return;
 	f = finding_add(j, FINDING_JIT_BUILD_PREREQ_MISSING, look_prefix(p));
 	f->severity = SEVERITY_INFO;
-	finding_message(j, f, "%s",
-			compiler ? _("There is no C compiler here: torch.compile and Triton need one when "
-				     "the program runs.")
-				 : _("Python's headers are not installed: torch.compile and Triton need them "
-				     "when the program runs."));
+	finding_message(
+		j, f, "%s",
+		compiler
+			? _("There is no C compiler here: torch.compile and Triton need one when "
+			    "the program runs.")
+			: _("Python's headers are not installed: torch.compile and Triton "
+			"need them "
+			    "when the program runs."));
 	if (compiler)
 		finding_fact(j, f, "host.gcc", &j->s->host.gcc, "gcc");
 	if (headers)
@@ -253,8 +268,9 @@ static bool has_libdevice(const struct snapshot *s, const struct python *p)
 	for (i = 0; i < s->n_toolkits; i++)
 		if (has_nvcc(&s->toolkits[i]))
 			return true;
-	return strstr(fact_value(snapshot_env_fact(s, "XLA_FLAGS") ? snapshot_env_fact(s, "XLA_FLAGS")
-								   : &(struct fact){ 0 },
+	return strstr(fact_value(snapshot_env_fact(s, "XLA_FLAGS")
+					 ? snapshot_env_fact(s, "XLA_FLAGS")
+					 : &(struct fact){ 0 },
 				 ""),
 		      "xla_gpu_cuda_data_dir") != NULL;
 }
@@ -274,17 +290,18 @@ static void run_libdevice(struct judge *j)
 		for (k = 0; k < p->n_loads; k++)
 			cuda |= fact_is(&p->loads[k].package, "tensorflow") &&
 				fact_known(&p->loads[k].path);
-		/* From 2.16 on Keras compiles with XLA by default; without its libraries it is on the
-		 * CPU anyway. */
+		/* From 2.16 on Keras compiles with XLA by default; without its libraries it is on
+		 * the CPU anyway. */
 		if (!tf || !cuda || !version_at_least(fact_value(&tf->version, NULL), "2.16") ||
 		    has_libdevice(j->s, p))
 			continue;
 		f = finding_add(j, FINDING_LIBDEVICE_MISSING, look_prefix(p));
 		f->severity = SEVERITY_WARNING;
-		finding_message(j, f,
-				_("TensorFlow %s compiles with XLA, which needs libdevice.10.bc of a "
-				  "toolkit or of nvidia-cuda-nvcc, and neither is installed."),
-				tf->version.value);
+		finding_message(
+			j, f,
+			_("TensorFlow %s compiles with XLA, which needs libdevice.10.bc of a "
+			  "toolkit or of nvidia-cuda-nvcc, and neither is installed."),
+			tf->version.value);
 		finding_fact(j, f, "package.tensorflow", &tf->version, NULL);
 		finding_evidence(j, f, "package.nvidia-cuda-nvcc-cu12", _("not installed"),
 				 _("installed"), look_prefix(p));

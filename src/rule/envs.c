@@ -21,13 +21,16 @@ static const char *last_part(const char *path)
 
 /* -------- notebook kernels */
 
-static void kernel_remedy(struct judge *j, struct finding *f, const struct python *p, const char *name)
+static void kernel_remedy(struct judge *j, struct finding *f, const struct python *p,
+			  const char *name)
 {
 	struct remedy *r = finding_remedy(
-		j, f, "%s", _("Register the wanted environment as that kernel anew, and restart it."));
+		j, f, "%s",
+		_("Register the wanted environment as that kernel anew, and restart it."));
 
 	remedy_command(j, r, "%s -m ipykernel install --user --name %s",
-		       shell_word(j->a, fact_value(&p->interpreter, "python")), shell_word(j->a, name));
+		       shell_word(j->a, fact_value(&p->interpreter, "python")),
+		       shell_word(j->a, name));
 }
 
 /* Is the kernel named like the environment, so that whoever picks it means that one? */
@@ -42,7 +45,8 @@ static bool named_after(const struct kernelspec *k, const struct python *p)
 	return view_ends(dir, last_part(p->prefix.value));
 }
 
-static void kernel_elsewhere(struct judge *j, const struct kernelspec *k, const struct python *active)
+static void kernel_elsewhere(struct judge *j, const struct kernelspec *k,
+			     const struct python *active)
 {
 	const struct python *runs;
 	struct finding *f;
@@ -53,23 +57,26 @@ static void kernel_elsewhere(struct judge *j, const struct kernelspec *k, const 
 	runs = look_python_of(j->s, k->prefix.value);
 	if (!runs || has_cuda_torch(j, runs))
 		return;
-	/* A kernel without PyTorch is for something else, unless it bears the environment's name. */
+	/* A kernel without PyTorch is for something else, unless it bears the environment's name.
+	 */
 	if (!fact_known(&runs->torch.version) && !named_after(k, active))
 		return;
 	f = finding_add(j, FINDING_MULTIPLE_ENVS, active->prefix.value);
 	f->severity = SEVERITY_WARNING;
 	if (fact_known(&runs->torch.version))
-		finding_message(j, f,
-				_("The notebook kernel \"%s\" starts %s, where torch is %s; the CUDA build "
-				  "(%s) is in %s."),
-				k->name.value, k->interpreter.value, runs->torch.version.value,
-				active->torch.version.value, active->prefix.value);
+		finding_message(
+			j, f,
+			_("The notebook kernel \"%s\" starts %s, where torch is %s; the CUDA build "
+			  "(%s) is in %s."),
+			k->name.value, k->interpreter.value, runs->torch.version.value,
+			active->torch.version.value, active->prefix.value);
 	else
-		finding_message(j, f,
-				_("The notebook kernel \"%s\" starts %s, where no torch is; the CUDA build "
-				  "(%s) is in %s."),
-				k->name.value, k->interpreter.value, active->torch.version.value,
-				active->prefix.value);
+		finding_message(
+			j, f,
+			_("The notebook kernel \"%s\" starts %s, where no torch is; the CUDA build "
+			  "(%s) is in %s."),
+			k->name.value, k->interpreter.value, active->torch.version.value,
+			active->prefix.value);
 	finding_fact(j, f, "kernel.interpreter", &k->interpreter, active->interpreter.value);
 	finding_fact(j, f, "torch.version", &runs->torch.version, active->torch.version.value);
 	kernel_remedy(j, f, active, last_part(active->prefix.value));
@@ -96,11 +103,12 @@ static void variable_elsewhere(struct judge *j, const struct python *active)
 		    !has_cuda_torch(j, named) || fact_is(&active->kind, "venv"))
 			continue;
 		f = finding_add(j, FINDING_MULTIPLE_ENVS, active->prefix.value);
-		finding_message(j, f,
-				_("%s names %s, which has torch %s, and the python that PATH finds is "
-				  "that of %s."),
-				names[i], named->prefix.value, named->torch.version.value,
-				active->prefix.value);
+		finding_message(
+			j, f,
+			_("%s names %s, which has torch %s, and the python that PATH finds is "
+			  "that of %s."),
+			names[i], named->prefix.value, named->torch.version.value,
+			active->prefix.value);
 		finding_fact(j, f, names[i], v, active->prefix.value);
 		finding_fact(j, f, "python.interpreter", &active->interpreter, v->value);
 		r = finding_remedy(j, f, "%s", _("Activate the environment anew in this shell."));
@@ -156,16 +164,19 @@ static void hidden_copy(struct judge *j, const struct python *p)
 		/* What is hidden would use the GPU, and what hides it does not. */
 		if (has_cuda_torch(j, p) || strstr(other, "+cpu"))
 			f->severity = SEVERITY_WARNING;
-		finding_message(j, f,
-				_("torch is imported from %s (%s) and hides the %s that is installed in the "
-				  "environment."),
-				pkg->location.value, pkg->version.value, other);
+		finding_message(
+			j, f,
+			_("torch is imported from %s (%s) and hides the %s that is "
+			"installed in the "
+			  "environment."),
+			pkg->location.value, pkg->version.value, other);
 		finding_fact(j, f, "package.torch", &pkg->version, other);
 		finding_evidence(j, f, "package.copies", pkg->copies.values[i], NULL,
 				 pkg->copies.source);
-		r = finding_remedy(j, f, "%s",
-				   _("Remove the copy that is not wanted, or leave the user's directory and "
-				     "PYTHONPATH out."));
+		r = finding_remedy(
+			j, f, "%s",
+			_("Remove the copy that is not wanted, or leave the user's directory and "
+			  "PYTHONPATH out."));
 		remedy_command(j, r, "export PYTHONNOUSERSITE=1; unset PYTHONPATH");
 		r->risk = RISK_SAFE;
 		return;
@@ -180,7 +191,8 @@ static void hiding_file(struct judge *j, const struct python *p)
 	if (!fact_known(&p->hidden_by))
 		return;
 	f = finding_add(j, FINDING_MULTIPLE_ENVS, look_prefix(p));
-	finding_message(j, f, _("%s comes before PyTorch on the path and is imported in its place."),
+	finding_message(j, f,
+			_("%s comes before PyTorch on the path and is imported in its place."),
 			p->hidden_by.value);
 	finding_fact(j, f, "python.hidden_by", &p->hidden_by, fact_value(&p->torch.path, NULL));
 	r = finding_remedy(j, f, "%s", _("Rename that file."));
@@ -270,10 +282,11 @@ static void run_replaced(struct judge *j)
 		if (!trace)
 			continue;
 		f = finding_add(j, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, look_prefix(p));
-		finding_message(j, f,
-				_("torch %s is a CPU build, and what belongs to a CUDA build is installed "
-				  "beside it: a later installation took its place."),
-				p->torch.version.value);
+		finding_message(
+			j, f,
+			_("torch %s is a CPU build, and what belongs to a CUDA build is installed "
+			  "beside it: a later installation took its place."),
+			p->torch.version.value);
 		finding_fact(j, f, "torch.version", &p->torch.version, _("a build with CUDA"));
 		finding_fact(j, f, "left by the CUDA build", trace, NULL);
 		finding_inferred(f);

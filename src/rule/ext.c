@@ -45,12 +45,14 @@ static void rebuild(struct judge *j, struct finding *f, const struct python *p,
 		    const struct extension *x)
 {
 	struct view local;
-	const char *release = fact_known(&x->version)
-				      ? view_dup(j->a, view_cut(view_of(x->version.value), '+', &local))
-				      : NULL;
+	const char *release =
+		fact_known(&x->version)
+			? view_dup(j->a, view_cut(view_of(x->version.value), '+', &local))
+			: NULL;
 	struct remedy *r;
 
-	if (strcmp(x->package.value, "torchvision") == 0 || strcmp(x->package.value, "torchaudio") == 0) {
+	if (strcmp(x->package.value, "torchvision") == 0 ||
+	    strcmp(x->package.value, "torchaudio") == 0) {
 		remedy_torch(j, f, p);
 		return;
 	}
@@ -58,11 +60,13 @@ static void rebuild(struct judge *j, struct finding *f, const struct python *p,
 		j, f,
 		_("Install the build of %s that was made for this torch, or compile it here."),
 		x->package.value);
-	remedy_command(j, r, "%s install --no-build-isolation --no-cache-dir --force-reinstall "
-			     "--no-deps --no-binary %s %s",
-		       remedy_pip(j, p), shell_word(j->a, x->package.value),
-		       shell_word(j->a, release ? arena_printf(j->a, "%s==%s", x->package.value, release)
-						: x->package.value));
+	remedy_command(
+		j, r,
+		"%s install --no-build-isolation --no-cache-dir --force-reinstall "
+		"--no-deps --no-binary %s %s",
+		remedy_pip(j, p), shell_word(j->a, x->package.value),
+		shell_word(j->a, release ? arena_printf(j->a, "%s==%s", x->package.value, release)
+					 : x->package.value));
 }
 
 /* -------- abi-mismatch-extension */
@@ -93,10 +97,11 @@ static void abi_in(struct judge *j, const struct python *p)
 		f = finding_add(j, FINDING_ABI_MISMATCH_EXTENSION, look_prefix(p));
 		if (!is_whole(x->package.value))
 			f->severity = SEVERITY_WARNING;
-		finding_message(j, f,
-				_("%s was compiled for another torch than the %s that is installed: it "
-				  "wants %s, which this one does not have."),
-				label(j, x), fact_value(&p->torch.version, "?"), x->missing.values[0]);
+		finding_message(
+			j, f,
+			_("%s was compiled for another torch than the %s that is installed: it "
+			  "wants %s, which this one does not have."),
+			label(j, x), fact_value(&p->torch.version, "?"), x->missing.values[0]);
 		finding_fact(j, f, "extension.path", &x->path, NULL);
 		for (k = 0; k < x->missing.n && k < 3; k++)
 			finding_evidence(j, f, "extension.missing", x->missing.values[k],
@@ -134,12 +139,14 @@ static bool any_cuda(const struct python *p, const struct extension *x)
 	size_t i;
 
 	for (i = 0; i < p->n_extensions; i++)
-		if (same_package(&p->extensions[i], x) && p->extensions[i].cuda.state != FACT_ABSENT)
+		if (same_package(&p->extensions[i], x) &&
+		    p->extensions[i].cuda.state != FACT_ABSENT)
 			return true;
 	return false;
 }
 
-static void cpu_sister(struct judge *j, const struct python *p, const char *name, const struct fact *v)
+static void cpu_sister(struct judge *j, const struct python *p, const char *name,
+		       const struct fact *v)
 {
 	struct finding *f;
 
@@ -147,8 +154,8 @@ static void cpu_sister(struct judge *j, const struct python *p, const char *name
 		return;
 	f = finding_add(j, FINDING_EXTENSION_BUILT_WITHOUT_CUDA, look_prefix(p));
 	f->severity = SEVERITY_WARNING;
-	finding_message(j, f, _("%s %s is a CPU build beside a torch with CUDA (%s)."), name, v->value,
-			p->torch.version.value);
+	finding_message(j, f, _("%s %s is a CPU build beside a torch with CUDA (%s)."), name,
+			v->value, p->torch.version.value);
 	finding_fact(j, f, arena_printf(j->a, "torch.%s", name), v, NULL);
 	finding_fact(j, f, "torch.version", &p->torch.version, NULL);
 	remedy_torch(j, f, p);
@@ -170,10 +177,11 @@ static void without_cuda_in(struct judge *j, const struct python *p)
 			continue;
 		f = finding_add(j, FINDING_EXTENSION_BUILT_WITHOUT_CUDA, look_prefix(p));
 		f->severity = SEVERITY_WARNING;
-		finding_message(j, f,
-				_("%s holds no CUDA code: it was installed or compiled without its GPU "
-				  "part."),
-				label(j, x));
+		finding_message(
+			j, f,
+			_("%s holds no CUDA code: it was installed or compiled without its GPU "
+			  "part."),
+			label(j, x));
 		finding_fact(j, f, "extension.path", &x->path, NULL);
 		finding_evidence(j, f, "extension.cuda",
 				 x->variants.n ? x->variants.values[0] : _("none"),
@@ -240,10 +248,11 @@ static void no_build_in(struct judge *j, const struct python *p)
 			strbuf_sep(&b, " ");
 			strbuf_add(&b, x->variants.values[k]);
 		}
-		finding_message(j, f,
-				_("%s has one library a CUDA version, and none for the CUDA %s of this "
-				  "torch."),
-				label(j, x), cuda);
+		finding_message(
+			j, f,
+			_("%s has one library a CUDA version, and none for the CUDA %s of this "
+			  "torch."),
+			label(j, x), cuda);
 		finding_evidence(j, f, "extension.variants", b.s,
 				 arena_printf(j->a, "libbitsandbytes_cuda%s.so", digits),
 				 x->path.value);
@@ -312,14 +321,18 @@ static bool torch_serves(struct judge *j, const struct python *p, int cc)
 	       compat_arch_fit(archs.list, archs.n, cc, &entry) != ARCH_FIT_NONE;
 }
 
-/* Lowest capability that the package can be compiled for, by the table: flash-attn starts at 8.0. */
+/* Lowest capability that the package can be compiled for, by the table: flash-attn starts at 8.0.
+ */
 static int least_cc(struct judge *j, const char *package)
 {
 	size_t i = compat_find(j->c, "addon", 0, "package", package);
-	const char *text = i < compat_count(j->c, "addon") ? compat_text(j->c, "addon", i, "cc_min") : NULL;
+	const char *text =
+		i < compat_count(j->c, "addon") ? compat_text(j->c, "addon", i, "cc_min") : NULL;
 	struct version v;
 
-	return text && version_prefix(view_of(text), &v) && v.n == 2 ? (int)(v.part[0] * 10 + v.part[1]) : 0;
+	return text && version_prefix(view_of(text), &v) && v.n == 2
+		       ? (int)(v.part[0] * 10 + v.part[1])
+		       : 0;
 }
 
 /* No build of it can help: the functions need a later GPU. */
@@ -362,15 +375,18 @@ static void arch_on(struct judge *j, const struct python *p, const struct extens
 		strbuf_sep(&b, " ");
 		strbuf_add(&b, x->targets.values[i]);
 	}
-	finding_message(j, f, _("%s holds code for %s, and %s has compute capability %s: its functions "
-				"fail there."),
+	finding_message(j, f,
+			_("%s holds code for %s, and %s has compute capability %s: its functions "
+			  "fail there."),
 			label(j, x), b.n ? b.s : "?", gpu_subject(j, gpu), cc_text(j->a, cc));
 	finding_fact(j, f, "extension.path", &x->path, NULL);
 	finding_evidence(j, f, "extension.targets", b.s,
-			 arena_printf(j->a, _("code for %s"), cc_text(j->a, cc)), x->targets.source);
+			 arena_printf(j->a, _("code for %s"), cc_text(j->a, cc)),
+			 x->targets.source);
 	finding_fact(j, f, "gpu.compute_capability", &j->s->gpus[gpu].compute_capability, NULL);
 	if (strcmp(x->package.value, "onnxruntime-gpu") == 0) {
-		finding_remedy(j, f, "%s", _("Install a release of onnxruntime-gpu that knows this GPU."));
+		finding_remedy(j, f, "%s",
+			       _("Install a release of onnxruntime-gpu that knows this GPU."));
 		return;
 	}
 	finding_remedy(j, f,

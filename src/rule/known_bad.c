@@ -103,8 +103,8 @@ static bool told_elsewhere(const char *what)
 	       strcmp(what, "tensorflow") == 0 || strcmp(what, "triton") == 0;
 }
 
-static void say(struct judge *j, const struct python *p, const struct json *row, const struct fact *a,
-		const struct fact *b, size_t gpu)
+static void say(struct judge *j, const struct python *p, const struct json *row,
+		const struct fact *a, const struct fact *b, size_t gpu)
 {
 	const char *what_a = json_get_str(json_get(row, "a"), "what"),
 		   *what_b = json_get_str(json_get(row, "b"), "what"),
@@ -127,10 +127,12 @@ static void say(struct judge *j, const struct python *p, const struct json *row,
 				json_get_str(row, "effect"));
 	finding_fact(j, f, what_a, a, NULL);
 	if (gpu != SIZE_MAX)
-		finding_fact(j, f, "gpu.compute_capability", &j->s->gpus[gpu].compute_capability, NULL);
+		finding_fact(j, f, "gpu.compute_capability", &j->s->gpus[gpu].compute_capability,
+			     NULL);
 	else
 		finding_fact(j, f, what_b, b, NULL);
-	finding_evidence(j, f, "matrix known_bad", json_get_str(row, "id"), NULL, "matrix known_bad");
+	finding_evidence(j, f, "matrix known_bad", json_get_str(row, "id"), NULL,
+			 "matrix known_bad");
 	finding_remedy(j, f, _("What mends it: %s."), fix ? fix : _("another version"));
 }
 

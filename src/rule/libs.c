@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about the CUDA libraries that a framework asks the loader for: missing, of another major, not
- * on the path, hidden by another copy. */
+/* Rules about the CUDA libraries that a framework asks the loader for: missing, of another major,
+ * not on the path, hidden by another copy. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -43,7 +43,8 @@ static const char *where(const struct load *x)
 }
 
 /* "libcublas.so.11, libcudart.so.11.0" of all that are lacking so. */
-static const char *names_of(struct judge *j, const struct python *p, const char *package, enum lack lack)
+static const char *names_of(struct judge *j, const struct python *p, const char *package,
+			    enum lack lack)
 {
 	struct strbuf b;
 	size_t i;
@@ -59,14 +60,16 @@ static const char *names_of(struct judge *j, const struct python *p, const char 
 }
 
 /* Beside a torch with CUDA another framework often only helps. */
-static void set_severity(struct judge *j, struct finding *f, const struct python *p, const char *package)
+static void set_severity(struct judge *j, struct finding *f, const struct python *p,
+			 const char *package)
 {
 	f->severity = strcmp(package, "torch") != 0 && look_torch_cuda(j, &p->torch)
 			      ? SEVERITY_WARNING
 			      : SEVERITY_ERROR;
 }
 
-static void remedy_search(struct judge *j, struct finding *f, const struct python *p, const char *package)
+static void remedy_search(struct judge *j, struct finding *f, const struct python *p,
+			  const char *package)
 {
 	struct remedy *r;
 	struct strbuf b;
@@ -85,7 +88,8 @@ static void remedy_search(struct judge *j, struct finding *f, const struct pytho
 		for (k = 0; k < i; k++)
 			if (fact_is(&p->loads[k].package, package) &&
 			    lack_of(&p->loads[k]) == LACK_SEARCH &&
-			    view_starts(view_of(where(&p->loads[k])), arena_printf(j->a, "%s/", dir)))
+			    view_starts(view_of(where(&p->loads[k])),
+					arena_printf(j->a, "%s/", dir)))
 				break;
 		if (k < i)
 			continue;
@@ -154,7 +158,8 @@ static void remedy_install(struct judge *j, struct finding *f, const struct pyth
 	if (!major)
 		return;
 	if (strcmp(package, "jax") == 0) {
-		r = finding_remedy(j, f, "%s", _("Install JAX with the libraries that belong to it."));
+		r = finding_remedy(j, f, "%s",
+				   _("Install JAX with the libraries that belong to it."));
 		remedy_command(j, r, "%s install %s", remedy_pip(j, p),
 			       shell_word(j->a, arena_printf(j->a, "jax[cuda%s]==%s", major,
 							     package_version(p, package))));
@@ -165,16 +170,17 @@ static void remedy_install(struct judge *j, struct finding *f, const struct pyth
 		view_cut(rest, '.', &rest);
 		view_cut(rest, '.', &rest);
 		cudnn = look_branch(view_dup(j->a, rest));
-		r = finding_remedy(j, f, _("Install cuDNN %u for CUDA %s where the loader looks."), cudnn,
-				   major);
-		remedy_command(j, r, "%s install 'nvidia-cudnn-cu%s==%u.*'", remedy_pip(j, p), major,
-			       cudnn);
+		r = finding_remedy(j, f, _("Install cuDNN %u for CUDA %s where the loader looks."),
+				   cudnn, major);
+		remedy_command(j, r, "%s install 'nvidia-cudnn-cu%s==%u.*'", remedy_pip(j, p),
+			       major, cudnn);
 		return;
 	}
-	r = finding_remedy(j, f,
-			   _("Install the libraries of CUDA %s beside what is there; no other major "
-			     "replaces them."),
-			   major);
+	r = finding_remedy(
+		j, f,
+		_("Install the libraries of CUDA %s beside what is there; no other major "
+		  "replaces them."),
+		major);
 	remedy_command(j, r,
 		       "%s install nvidia-cuda-runtime%s nvidia-cublas%s nvidia-cufft%s "
 		       "nvidia-curand%s",
@@ -208,7 +214,8 @@ static void say(struct judge *j, struct finding *f, enum lack lack, const struct
 				package, names, where(x));
 		break;
 	case LACK_MAJOR:
-		finding_message(j, f, _("%s needs %s, and cuDNN of another major is installed (%s)."),
+		finding_message(j, f,
+				_("%s needs %s, and cuDNN of another major is installed (%s)."),
 				package, names, x->other.values[0]);
 		break;
 	case LACK_CUDNN:
@@ -217,9 +224,8 @@ static void say(struct judge *j, struct finding *f, enum lack lack, const struct
 	default:
 		if (x->other.n)
 			finding_message(
-				j, f,
-				_("%s needs %s, and only another version is installed (%s)."), package,
-				names, x->other.values[0]);
+				j, f, _("%s needs %s, and only another version is installed (%s)."),
+				package, names, x->other.values[0]);
 		else
 			finding_message(j, f, _("%s needs %s, and that is not installed."), package,
 					names);
@@ -324,7 +330,8 @@ static const char *own_version(const struct python *p, const char *name)
 	return NULL;
 }
 
-/* Are the copy that is taken and the own one of different minor versions, as far as both are known? */
+/* Are the copy that is taken and the own one of different minor versions, as far as both are known?
+ */
 static bool differs(const struct python *p, const struct load *x)
 {
 	const char *own = own_version(p, x->name.value);
@@ -354,7 +361,8 @@ static void hidden_in(struct judge *j, const struct python *p, const struct load
 
 	if (!fact_known(&x->path) || !x->own.n || is_own(x))
 		return;
-	/* cuDNN of torch has a rule of its own; what lacks nothing and is not torch's is a choice. */
+	/* cuDNN of torch has a rule of its own; what lacks nothing and is not torch's is a choice.
+	 */
 	if (!x->missing.n && (is_cudnn(x) || !fact_is(&x->package, "torch") ||
 			      !differs(p, x)))
 		return;
@@ -364,10 +372,11 @@ static void hidden_in(struct judge *j, const struct python *p, const struct load
 		finding_inferred(f);
 	}
 	if (x->missing.n)
-		finding_message(j, f,
-				_("%s is taken from %s instead of the environment's own copy, and lacks "
-				  "%s, which %s needs."),
-				x->name.value, x->path.value, x->missing.values[0], x->by.value);
+		finding_message(
+			j, f,
+			_("%s is taken from %s instead of the environment's own copy, and lacks "
+			  "%s, which %s needs."),
+			x->name.value, x->path.value, x->missing.values[0], x->by.value);
 	else
 		finding_message(j, f,
 				_("%s is taken from %s instead of the copy that came with the "
@@ -380,9 +389,10 @@ static void hidden_in(struct judge *j, const struct python *p, const struct load
 				 x->missing.source);
 	if (env)
 		finding_fact(j, f, "LD_LIBRARY_PATH", env, NULL);
-	r = finding_remedy(j, f, "%s",
-			   _("Take that directory out of LD_LIBRARY_PATH (or ld.so.conf): the wheels "
-			     "find their own libraries."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Take that directory out of LD_LIBRARY_PATH (or ld.so.conf): the wheels "
+		  "find their own libraries."));
 	if (env)
 		remedy_command(j, r, "unset LD_LIBRARY_PATH");
 	r->risk = RISK_SAFE;
@@ -410,7 +420,8 @@ static void parts_in(struct judge *j, const struct python *p, const struct load 
 		return;
 	f = finding_add(j, FINDING_CUDNN_VERSION_MISMATCH, look_prefix(p));
 	set_severity(j, f, p, x->package.value);
-	finding_message(j, f, _("The parts of cuDNN that %s loads are of different versions: %s and %s."),
+	finding_message(j, f,
+			_("The parts of cuDNN that %s loads are of different versions: %s and %s."),
 			x->package.value, x->parts.values[0], x->parts.values[1]);
 	for (i = 0; i < x->parts.n && i < SHOWN; i++)
 		finding_evidence(j, f, "load.parts", x->parts.values[i], _("one version"),
@@ -439,7 +450,8 @@ static void older_in(struct judge *j, const struct python *p)
 	f = finding_add(j, FINDING_CUDNN_VERSION_MISMATCH, look_prefix(p));
 	finding_message(j, f, _("torch %s was compiled with cuDNN %s, and loads %s."),
 			p->torch.version.value, row->cudnn, l->version.value);
-	finding_fact(j, f, "torch.cudnn.version", &l->version, arena_printf(j->a, ">= %s", row->cudnn));
+	finding_fact(j, f, "torch.cudnn.version", &l->version,
+		     arena_printf(j->a, ">= %s", row->cudnn));
 	finding_evidence(j, f, "matrix torch", row->cudnn, NULL, row->source);
 	finding_inferred(f);
 	r = finding_remedy(j, f, "%s", _("Install the cuDNN that this torch pins."));

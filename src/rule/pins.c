@@ -52,10 +52,11 @@ static bool split(struct arena *a, const char *text, const char **ret_name, cons
 	struct view marker, head = view_trim(view_cut(view_of(text), ';', &marker)), spec;
 	size_t n = 0;
 
-	if (marker.n && (view_find(marker, "==") < 0 ||
-			 (view_find(marker, "platform_system") < 0 && view_find(marker, "sys_platform") < 0) ||
-			 (view_find(marker, "Linux") < 0 && view_find(marker, "linux") < 0) ||
-			 view_find(marker, "python_version") >= 0 || view_find(marker, " or ") >= 0))
+	if (marker.n &&
+	    (view_find(marker, "==") < 0 ||
+	     (view_find(marker, "platform_system") < 0 && view_find(marker, "sys_platform") < 0) ||
+	     (view_find(marker, "Linux") < 0 && view_find(marker, "linux") < 0) ||
+	     view_find(marker, "python_version") >= 0 || view_find(marker, " or ") >= 0))
 		return false;
 	while (n < head.n && !strchr(" (<>=!~[", head.p[n]))
 		n++;
@@ -94,11 +95,11 @@ static void conflict(struct judge *j, const struct python *p, const struct packa
 	f->severity = SEVERITY_WARNING;
 	finding_message(j, f, _("%s %s requires \"%s\", and %s %s is installed."), pkg->name.value,
 			fact_value(&pkg->version, ""), text, dep->name.value, dep->version.value);
-	finding_evidence(j, f, arena_printf(j->a, "package.%s.requires", pkg->name.value), text, NULL,
-			 pkg->requires.source);
+	finding_evidence(j, f, arena_printf(j->a, "package.%s.requires", pkg->name.value), text,
+			 NULL, pkg->requires.source);
 	finding_fact(j, f, arena_printf(j->a, "package.%s", dep->name.value), &dep->version, text);
-	r = finding_remedy(j, f, _("Install the release of %s that goes with this %s."), pkg->name.value,
-			   dep->name.value);
+	r = finding_remedy(j, f, _("Install the release of %s that goes with this %s."),
+			   pkg->name.value, dep->name.value);
 	remedy_command(j, r, "%s install --upgrade %s %s", remedy_pip(j, p),
 		       shell_word(j->a, pkg->name.value),
 		       shell_word(j->a, arena_printf(j->a, "%s==%s", dep->name.value,
@@ -148,17 +149,18 @@ static void jax_plugin(struct judge *j, const struct python *p)
 		f = finding_add(j, FINDING_CONFLICTING_PINS, look_prefix(p));
 		if (look_torch_cuda(j, &p->torch))
 			f->severity = SEVERITY_WARNING;
-		finding_message(j, f,
-				_("%s is %s and jaxlib %s: JAX does not use a plugin of another release "
-				  "and runs on the CPU."),
-				names[i], plugin->version.value, lib->version.value);
+		finding_message(
+			j, f,
+			_("%s is %s and jaxlib %s: JAX does not use a plugin of another release "
+			  "and runs on the CPU."),
+			names[i], plugin->version.value, lib->version.value);
 		finding_fact(j, f, arena_printf(j->a, "package.%s", names[i]), &plugin->version,
 			     lib->version.value);
 		finding_fact(j, f, "package.jaxlib", &lib->version, NULL);
 		r = finding_remedy(j, f, "%s", _("Install both in one release."));
 		remedy_command(j, r, "%s install %s", remedy_pip(j, p),
-			       shell_word(j->a, arena_printf(j->a, "jax[cuda%.2s]==%s", names[i] + 8,
-							     lib->version.value)));
+			       shell_word(j->a, arena_printf(j->a, "jax[cuda%.2s]==%s",
+							     names[i] + 8, lib->version.value)));
 	}
 }
 
@@ -174,7 +176,8 @@ static void run_pins(struct judge *j)
 
 /* -------- NumPy 2 under what was compiled for NumPy 1 */
 
-static void numpy_under(struct judge *j, const struct python *p, const char *name, const char *since)
+static void numpy_under(struct judge *j, const struct python *p, const char *name,
+			const char *since)
 {
 	const struct package *numpy = python_package(p, "numpy"), *pkg = python_package(p, name);
 	struct finding *f;
@@ -187,8 +190,9 @@ static void numpy_under(struct judge *j, const struct python *p, const char *nam
 	f = finding_add(j, FINDING_NUMPY2_ABI, look_prefix(p));
 	if (look_torch_cuda(j, &p->torch))
 		f->severity = SEVERITY_WARNING;
-	finding_message(j, f, _("%s %s was compiled for NumPy 1, and NumPy %s is installed: it cannot be "
-				"imported."),
+	finding_message(j, f,
+			_("%s %s was compiled for NumPy 1, and NumPy %s is installed: it cannot be "
+			  "imported."),
 			name, pkg->version.value, numpy->version.value);
 	finding_fact(j, f, "package.numpy", &numpy->version, "< 2");
 	finding_fact(j, f, arena_printf(j->a, "package.%s", name), &pkg->version,

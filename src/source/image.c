@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From an archive or an OCI folder to a tree of files. A plain archive is gone over by its headers, and
- * contents stay in it; a packed one is read once, and what probes need of it is kept aside.
+ * From an archive or an OCI folder to a tree of files. A plain archive is gone over by its headers,
+ * and contents stay in it; a packed one is read once, and what probes need of it is kept aside.
  */
 #include "source/image.h"
 
@@ -27,7 +27,8 @@ enum {
 	HASH_MS = 600000,
 };
 static const uint64_t spill_max = UINT64_C(8) << 30;
-/* Up to so many bytes digests are compared without being asked for: hashing is slower than reading. */
+/* Up to so many bytes digests are compared without being asked for: hashing is slower than reading.
+ */
 static const uint64_t hash_max = UINT64_C(256) << 20;
 
 /* A member of the outer archive, or a file of the folder, that may belong to an image. */
@@ -95,7 +96,9 @@ static int64_t range_skip(void *ctx, int64_t n)
 static struct tar_source range_source(struct arena *a, struct range *r, int fd, uint64_t from,
 				      uint64_t size)
 {
-	*r = (struct range){ .fd = fd, .at = from, .end = from + size, .buf = arena_alloc(a, CHUNK) };
+	*r = (struct range){
+		.fd = fd, .at = from, .end = from + size, .buf = arena_alloc(a, CHUNK)
+	};
 	return (struct tar_source){ .ctx = r, .read = range_read, .skip = range_skip };
 }
 
@@ -202,15 +205,16 @@ static const struct json *json_blob(void *ctx, const char *name)
 		set_text(l, b, text, (size_t)b->size);
 	}
 	/* What is not what its name says is not read. */
-	if (!b->text.p || (strncmp(name, "blobs/sha256/", 13) == 0 && strcmp(b->hex, name + 13) != 0))
+	if (!b->text.p ||
+	    (strncmp(name, "blobs/sha256/", 13) == 0 && strcmp(b->hex, name + 13) != 0))
 		return NULL;
 	return json_parse(l->a, b->text, name, &b->doc, NULL) == 0 ? b->doc : NULL;
 }
 
 /* -------- the outer archive, plain: a list of members and where they lie */
 
-static int list_plain(struct loading_image *l, struct tar *t, struct tar_member *m, int fd, uint64_t end,
-		      struct err *err)
+static int list_plain(struct loading_image *l, struct tar *t, struct tar_member *m, int fd,
+		      uint64_t end, struct err *err)
 {
 	const char *name = plain_name(m->name);
 	struct blob *b;
@@ -219,10 +223,12 @@ static int list_plain(struct loading_image *l, struct tar *t, struct tar_member 
 		b = add_blob(l, name);
 		if (b)
 			b->link = beside(l->a, name, m->symlink);
-	} else if (S_ISREG(m->mode) && !m->hardlink && (is_json_name(name) || is_layer_name(name))) {
+	} else if (S_ISREG(m->mode) && !m->hardlink &&
+		   (is_json_name(name) || is_layer_name(name))) {
 		uint64_t from = layer_data(fd, (uint64_t)m->header);
 
-		b = from && from <= end && (uint64_t)m->size <= end - from ? add_blob(l, name) : NULL;
+		b = from && from <= end && (uint64_t)m->size <= end - from ? add_blob(l, name)
+									   : NULL;
 		if (b) {
 			b->fd = fd;
 			b->from = from;
@@ -234,7 +240,8 @@ static int list_plain(struct loading_image *l, struct tar *t, struct tar_member 
 
 /* -------- the outer archive, packed: each member is read as it passes by */
 
-static int read_text(struct loading_image *l, struct tar *t, struct blob *b, uint64_t size, struct err *err)
+static int read_text(struct loading_image *l, struct tar *t, struct blob *b, uint64_t size,
+		     struct err *err)
 {
 	char *text = arena_alloc(l->a, (size_t)size + 1);
 	int64_t n, at;
@@ -281,7 +288,8 @@ static int read_layer(struct loading_image *l, struct tar *t, struct blob *b, st
 	return 0;
 }
 
-static int pass_packed(struct loading_image *l, struct tar *t, struct tar_member *m, struct err *err)
+static int pass_packed(struct loading_image *l, struct tar *t, struct tar_member *m,
+		       struct err *err)
 {
 	const char *name = plain_name(m->name);
 	struct blob *b;
@@ -370,7 +378,8 @@ static int put_together(struct loading_image *l, const struct manifest *m, struc
 		if (m->digests[i] && !b->hex[0] && b->fd >= 0) {
 			struct hash_job *job = ARENA_APPEND(l->a, h->jobs, h->n);
 
-			job->file = b->fd >= 0 && b->from == 0 && b->link == NULL && b->layer == NULL &&
+			job->file = b->fd >= 0 && b->from == 0 && b->link == NULL &&
+						    b->layer == NULL &&
 						    strcmp(l->image->layout, "OCI folder") == 0
 					    ? arena_printf(l->a, "%s/%s", l->path, b->name)
 					    : NULL;
@@ -427,7 +436,8 @@ static int assemble(struct loading_image *l, struct err *err)
 		r = manifest_oci(l->a, doc, &b, &m, err);
 	} else {
 		if (!l->outer.n)
-			return err_set(err, ERR_PARSE, _("%s holds no image and no files"), l->path);
+			return err_set(err, ERR_PARSE, _("%s holds no image and no files"),
+				       l->path);
 		l->image->layout = "root archive";
 		layer_apply(l->image->tree, &l->outer, 1);
 		return 0;
@@ -506,7 +516,8 @@ static int from_archive(struct loading_image *l, struct err *err)
 	if (r)
 		return r;
 	while ((r = tar_next(t, &m, err)) > 0) {
-		r = tar_is_packed(t) ? pass_packed(l, t, &m, err) : list_plain(l, t, &m, fd, size, err);
+		r = tar_is_packed(t) ? pass_packed(l, t, &m, err)
+				     : list_plain(l, t, &m, fd, size, err);
 		if (r)
 			break;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images of containers as a source: archives of docker, podman, buildah and skopeo, OCI layouts as an
- * archive or a folder, plain archives of a root; each plain or packed. Layers are laid over each other
- * in memory; nothing is unpacked.
+ * Images of containers as a source: archives of docker, podman, buildah and skopeo, OCI layouts as
+ * an archive or a folder, plain archives of a root; each plain or packed. Layers are laid over each
+ * other in memory; nothing is unpacked.
  */
 #ifndef SOURCE_IMAGE_H
 #define SOURCE_IMAGE_H
@@ -46,8 +46,8 @@ int source_image(struct arena *a, const char *path, bool deep, struct image *ret
 
 /* -------- image_layer.c */
 /*
- * Reads members until the end. fd and base: where the unpacked stream lies, so that contents can stay
- * there; fd -1: it passes by once.
+ * Reads members until the end. fd and base: where the unpacked stream lies, so that contents can
+ * stay there; fd -1: it passes by once.
  */
 int layer_read(struct arena *a, struct tar *t, int fd, uint64_t base, uint64_t end, struct spill *s,
 	       struct layer *ret, struct err *err) ATTR_MUST;

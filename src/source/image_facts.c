@@ -58,7 +58,8 @@ static const char *joined(struct arena *a, const struct json *list)
 	return b.n ? b.s : NULL;
 }
 
-static void set_labels(struct arena *a, struct fact_list *f, const struct json *labels, const char *source)
+static void set_labels(struct arena *a, struct fact_list *f, const struct json *labels,
+		       const char *source)
 {
 	const struct json *v;
 	const char **list = NULL;
@@ -76,7 +77,8 @@ static void set_arch(struct snapshot *s, const struct json *config, const char *
 {
 	static const struct {
 		const char *oci, *uname;
-	} rows[] = { { .oci = "amd64", .uname = "x86_64" }, { .oci = "arm64", .uname = "aarch64" } };
+	} rows[] = { { .oci = "amd64", .uname = "x86_64" },
+		     { .oci = "arm64", .uname = "aarch64" } };
 	const char *arch = json_get_str(config, "architecture");
 	size_t i;
 
@@ -85,7 +87,8 @@ static void set_arch(struct snapshot *s, const struct json *config, const char *
 			fact_set(&s->host.arch, rows[i].uname, source);
 }
 
-static void set_config(struct arena *a, struct probe_ctx *p, const struct image *image, const char *path)
+static void set_config(struct arena *a, struct probe_ctx *p, const struct image *image,
+		       const char *path)
 {
 	const struct json *c = json_get(image->config, "config");
 	const char *source = arena_printf(a, "%s: config", path), *text;

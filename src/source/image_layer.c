@@ -23,9 +23,11 @@ static bool ends(const char *path, const char *tail)
 /* Folders that no probe looks into, and that hold most of the files of many images. */
 static bool is_dull(const char *path)
 {
-	static const char *const dirs[] = { "usr/share/doc/", "usr/share/man/", "usr/share/locale/",
-					    "usr/share/info/", "usr/share/zoneinfo/", "var/cache/apt/" };
-	static const char *const parts[] = { "/node_modules/", "/__pycache__/", "/tests/", "/test/" };
+	static const char *const dirs[] = { "usr/share/doc/",	   "usr/share/man/",
+					    "usr/share/locale/",   "usr/share/info/",
+					    "usr/share/zoneinfo/", "var/cache/apt/" };
+	static const char *const parts[] = { "/node_modules/", "/__pycache__/", "/tests/",
+					     "/test/" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(dirs); i++)
@@ -34,8 +36,8 @@ static bool is_dull(const char *path)
 	for (i = 0; i < ARRAY_LEN(parts); i++)
 		if (strstr(path, parts[i]))
 			return true;
-	return ends(path, ".pyc") || ends(path, ".pyi") || ends(path, ".html") || ends(path, ".js") ||
-	       ends(path, ".png") || ends(path, ".mo");
+	return ends(path, ".pyc") || ends(path, ".pyi") || ends(path, ".html") ||
+	       ends(path, ".js") || ends(path, ".png") || ends(path, ".mo");
 }
 
 static bool is_library(const char *base)
@@ -173,7 +175,8 @@ int layer_add(struct arena *a, struct tar *t, const struct tar_member *m, int fd
 
 		if (!name)
 			return 0;
-		from = fd >= 0 && !m->sparse && m->size ? layer_data(fd, base + (uint64_t)m->header) : 0;
+		from = fd >= 0 && !m->sparse && m->size ? layer_data(fd, base + (uint64_t)m->header)
+							: 0;
 		if (from && from < end && (uint64_t)m->size <= end - from && how != KEEP_NOTHING)
 			data = in_place(a, fd, from, (uint64_t)m->size);
 		else
@@ -242,7 +245,8 @@ static void put(struct ftree *t, const struct layer_entry *e, unsigned number)
 	struct tree_node *n;
 
 	if (e->hardlink) {
-		/* Names of this layer or of those below; of what it leads to, the contents are shared. */
+		/* Names of this layer or of those below; of what it leads to, the contents are
+		 * shared. */
 		if (ftree_find(t, e->hardlink, false, NULL, &from) != 0 || S_ISDIR(from->mode))
 			return;
 		struct tree_node copy = *from;

@@ -54,11 +54,13 @@ int manifest_docker(struct arena *a, const struct json *doc, const struct blobs 
 		const char *name = json_str(v);
 
 		if (!name || ret->n == LAYERS_MAX)
-			return err_set(err, ERR_PARSE, "%s", _("manifest.json: the layers make no sense"));
+			return err_set(err, ERR_PARSE, "%s",
+				       _("manifest.json: the layers make no sense"));
 		/* Docker 25 names blobs by their digest, older ones do not. */
 		add(a, ret, name,
-		    strncmp(name, "blobs/sha256/", 13) == 0 && strlen(name) == 13 + SHA256_HEX ? name + 13
-											      : NULL);
+		    strncmp(name, "blobs/sha256/", 13) == 0 && strlen(name) == 13 + SHA256_HEX
+			    ? name + 13
+			    : NULL);
 	}
 	return 0;
 }
@@ -69,7 +71,8 @@ static const struct json *choose(const struct json *index)
 	const struct json *v, *best = NULL;
 	size_t n = 0;
 
-	for (v = json_first(json_get(index, "manifests")); v && n++ < PLATFORMS_MAX; v = json_next(v)) {
+	for (v = json_first(json_get(index, "manifests")); v && n++ < PLATFORMS_MAX;
+	     v = json_next(v)) {
 		const struct json *platform = json_get(v, "platform");
 		const char *os = json_get_str(platform, "os"),
 			   *arch = json_get_str(platform, "architecture");
@@ -94,10 +97,12 @@ int manifest_oci(struct arena *a, const struct json *index, const struct blobs *
 	*ret = (struct manifest){ 0 };
 	for (depth = 0; json_type(json_get(doc, "layers")) != JSON_ARRAY; depth++) {
 		if (depth == NESTED_MAX)
-			return err_set(err, ERR_PARSE, "%s", _("indexes lead to indexes without an end"));
+			return err_set(err, ERR_PARSE, "%s",
+				       _("indexes lead to indexes without an end"));
 		v = choose(doc);
 		if (!v)
-			return err_set(err, ERR_PARSE, "%s", _("the index names no image for Linux"));
+			return err_set(err, ERR_PARSE, "%s",
+				       _("the index names no image for Linux"));
 		if (!ret->reference)
 			ret->reference = json_get_str(json_get(v, "annotations"),
 						      "org.opencontainers.image.ref.name");
@@ -112,7 +117,8 @@ int manifest_oci(struct arena *a, const struct json *index, const struct blobs *
 	for (v = json_first(json_get(doc, "layers")); v; v = json_next(v)) {
 		name = blob_name(a, json_get_str(v, "digest"));
 		if (!name || ret->n == LAYERS_MAX)
-			return err_set(err, ERR_PARSE, "%s", _("the digests of the layers make no sense"));
+			return err_set(err, ERR_PARSE, "%s",
+				       _("the digests of the layers make no sense"));
 		add(a, ret, name, digits_of(json_get_str(v, "digest")));
 	}
 	return 0;

@@ -96,7 +96,8 @@ static int broken(struct tar *t, struct err *err)
 {
 	const char *text = t->api.error_string(t->handle);
 
-	return err_set(err, ERR_PARSE, "%.200s", text && *text ? text : _("the archive is damaged"));
+	return err_set(err, ERR_PARSE, "%.200s",
+		       text && *text ? text : _("the archive is damaged"));
 }
 
 int tar_open(struct arena *a, const struct tar_source *src, struct tar **ret, struct err *err)
@@ -107,8 +108,8 @@ int tar_open(struct arena *a, const struct tar_source *src, struct tar **ret, st
 	t->src = *src;
 	dl_load("libarchive.so.13", symbols, ARRAY_LEN(symbols), &t->api, &r);
 	if (r.state != DL_LOADED)
-		return err_set(err, ERR_UNSUPPORTED, _("looking into images needs libarchive.so.13 (%.150s)"),
-			       r.text);
+		return err_set(err, ERR_UNSUPPORTED,
+			       _("looking into images needs libarchive.so.13 (%.150s)"), r.text);
 	t->handle = t->api.read_new();
 	if (!t->handle)
 		return err_set(err, ERR_NOMEM, "%s", _(err_text(ERR_NOMEM)));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads symbol and hash tables piece by piece; must not trust any index, count or offset in them. */
+/* Reads symbol and hash tables piece by piece; must not trust any index, count or offset in them.
+ */
 #include "sys/elf_symbol.h"
 
 #include <elf.h>
@@ -17,7 +18,8 @@ static bool read_u32(const struct elf *e, const struct elf_section *s, uint64_t 
 {
 	unsigned char b[4];
 
-	if (at > s->size || s->size - at < sizeof(b) || !elf_pread(e->fd, b, sizeof(b), s->off + at))
+	if (at > s->size || s->size - at < sizeof(b) ||
+	    !elf_pread(e->fd, b, sizeof(b), s->off + at))
 		return false;
 	*ret = (uint32_t)elf_le(b, sizeof(b));
 	return true;
@@ -69,8 +71,8 @@ static bool is_it(const struct elf_symbols *s, uint32_t i, const char *name, siz
 	    !elf_pread(s->e.fd, b, sizeof(b), s->sym.off + at))
 		return false;
 	str = elf_le(b, 4);
-	if (elf_le(b + 6, 2) == SHN_UNDEF || ELF64_ST_BIND(b[4]) == STB_LOCAL || len >= sizeof(text) ||
-	    str >= s->str.size || s->str.size - str < len + 1 ||
+	if (elf_le(b + 6, 2) == SHN_UNDEF || ELF64_ST_BIND(b[4]) == STB_LOCAL ||
+	    len >= sizeof(text) || str >= s->str.size || s->str.size - str < len + 1 ||
 	    !elf_pread(s->e.fd, text, len + 1, s->str.off + str))
 		return false;
 	return memcmp(text, name, len + 1) == 0;

@@ -2,7 +2,8 @@
 /*
  * Dynamic symbols of a shared object: which ones it wants from others, and whether it has a certain
  * one. Look-ups go through the file's own hash table (.gnu.hash, else .hash), so that a library of
- * 300,000 symbols costs a few reads each; nothing of it is mapped. Facts of the format: gABI, glibc.
+ * 300,000 symbols costs a few reads each; nothing of it is mapped. Facts of the format: gABI,
+ * glibc.
  */
 #ifndef SYS_ELF_SYMBOL_H
 #define SYS_ELF_SYMBOL_H
@@ -17,7 +18,8 @@ struct elf_symbols {
 	uint32_t bloom_words, bloom_shift;
 };
 
-/* False when the file has no dynamic symbols or no hash table that makes sense. `fd` is borrowed. */
+/* False when the file has no dynamic symbols or no hash table that makes sense. `fd` is borrowed.
+ */
 bool elf_symbols_open(struct arena *a, int fd, const struct elf *e, struct elf_symbols *ret);
 /* Does it define this symbol for others? False also when its tables make no sense. */
 bool elf_symbols_defines(const struct elf_symbols *s, const char *name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides byte by byte of a stream, with the headers that came first; must not trust any of them. */
+/* Decides byte by byte of a stream, with the headers that came first; must not trust any of them.
+ */
 #include "sys/keep.h"
 
 #include <elf.h>
@@ -48,7 +49,8 @@ struct keeper {
 static int open_spill(void)
 {
 	const char *dir = getenv("TMPDIR");
-	int fd = open(dir && dir[0] == '/' ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd =
+		open(dir && dir[0] == '/' ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

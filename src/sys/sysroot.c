@@ -193,7 +193,8 @@ bool sysroot_has(const struct sysroot *r, const char *path, uint64_t at, uint64_
 {
 	const struct tree_node *n;
 
-	return !r->tree || (ftree_find(r->tree, path, true, NULL, &n) == 0 && ftree_has(n, at, size));
+	return !r->tree ||
+	       (ftree_find(r->tree, path, true, NULL, &n) == 0 && ftree_has(n, at, size));
 }
 
 int sysroot_open_file(const struct sysroot *r, const char *path)
@@ -388,8 +389,8 @@ static bool entry_is_dir(int fd, const struct dirent *e)
 	return fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-static int list_tree(const struct sysroot *r, struct arena *a, const char *path, size_t max, bool mark,
-		     struct dirlist *ret)
+static int list_tree(const struct sysroot *r, struct arena *a, const char *path, size_t max,
+		     bool mark, struct dirlist *ret)
 {
 	const struct tree_node *dir, *n;
 	int e = ftree_find(r->tree, path, true, NULL, &dir);

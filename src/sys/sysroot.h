@@ -32,7 +32,8 @@ struct sysroot {
 /* A root whose files are those of a tree; `dir` is what it is called. */
 struct sysroot *sysroot_of_tree(struct arena *a, const struct ftree *tree, const char *dir);
 /*
- * Are these bytes of a file there? False where an image was read as a stream and they were left out.
+ * Are these bytes of a file there? False where an image was read as a stream and they were left
+ * out.
  */
 bool sysroot_has(const struct sysroot *r, const char *path, uint64_t at, uint64_t size);
 /*

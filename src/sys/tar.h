@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Members of a tar stream, plain or packed with gzip, xz or zstd, read through libarchive (loaded when
- * first asked for). The bytes come from a source that can be asked for more and told to leave some
- * out. Every kind of member is given, links with their targets; nothing is written anywhere.
+ * Members of a tar stream, plain or packed with gzip, xz or zstd, read through libarchive (loaded
+ * when first asked for). The bytes come from a source that can be asked for more and told to leave
+ * some out. Every kind of member is given, links with their targets; nothing is written anywhere.
  */
 #ifndef SYS_TAR_H
 #define SYS_TAR_H
@@ -36,7 +36,8 @@ struct tar_member {
 	bool sparse;	   /* the data are a list of pieces */
 };
 
-int tar_open(struct arena *a, const struct tar_source *src, struct tar **ret, struct err *err) ATTR_MUST;
+int tar_open(struct arena *a, const struct tar_source *src, struct tar **ret,
+	     struct err *err) ATTR_MUST;
 /* 1, 0 at the end, -code when the stream is damaged or beyond a limit. */
 int tar_next(struct tar *t, struct tar_member *ret, struct err *err) ATTR_MUST;
 /* The next piece of the member's data and its offset in the file; 0 at its end. */

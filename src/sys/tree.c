@@ -8,7 +8,13 @@
 #include "base/arena.h"
 #include "base/view.h"
 
-enum { NODES_MAX = 2000000, SLOTS_FIRST = 1 << 12, DEPTH_MAX = 256, LINKS_MAX = 40, NAME_LIMIT = 255 };
+enum {
+	NODES_MAX = 2000000,
+	SLOTS_FIRST = 1 << 12,
+	DEPTH_MAX = 256,
+	LINKS_MAX = 40,
+	NAME_LIMIT = 255
+};
 
 struct ftree *ftree_new(struct arena *a)
 {
@@ -32,7 +38,8 @@ static size_t hash(const struct tree_node *parent, struct view name)
 	return (size_t)(h ^ h >> 29);
 }
 
-static struct tree_node **slot(const struct ftree *t, const struct tree_node *parent, struct view name)
+static struct tree_node **slot(const struct ftree *t, const struct tree_node *parent,
+			       struct view name)
 {
 	size_t i = hash(parent, name);
 
@@ -90,8 +97,8 @@ static struct tree_node *add_child(struct ftree *t, struct tree_node *dir, struc
 }
 
 /*
- * Everything below goes that was put there before `layer`; a folder stays for what a later layer put
- * into it. Is anything left?
+ * Everything below goes that was put there before `layer`; a folder stays for what a later layer
+ * put into it. Is anything left?
  */
 static bool drop(struct tree_node *dir, unsigned layer, unsigned depth)
 {
@@ -148,7 +155,8 @@ static bool possible(struct view name)
 }
 
 /* The folder above the last component, made where it is not there; *ret_name is that component. */
-static struct tree_node *above(struct ftree *t, const char *path, unsigned layer, struct view *ret_name)
+static struct tree_node *above(struct ftree *t, const char *path, unsigned layer,
+			       struct view *ret_name)
 {
 	struct view rest = view_of(path), c;
 	struct tree_node *dir = &t->root, *n;
@@ -190,7 +198,8 @@ static struct tree_node *above(struct ftree *t, const char *path, unsigned layer
 struct tree_node *ftree_put(struct ftree *t, const char *path, mode_t mode, unsigned layer)
 {
 	struct view name;
-	struct tree_node *dir = above(t, path, layer, &name), *n = dir ? add_child(t, dir, name) : NULL;
+	struct tree_node *dir = above(t, path, layer, &name),
+			 *n = dir ? add_child(t, dir, name) : NULL;
 
 	if (!n)
 		return NULL;
@@ -234,7 +243,8 @@ struct walk {
 };
 
 /* Puts the link's target in front of what is still to do. */
-static int follow_link(const struct ftree *t, struct walk *w, const struct tree_node *n, struct view rest)
+static int follow_link(const struct ftree *t, struct walk *w, const struct tree_node *n,
+		       struct view rest)
 {
 	char next[PATH_MAX];
 	size_t k = strlen(n->link);

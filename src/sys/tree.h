@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tree of files that is not on a disk: names, links and modes in memory, contents where they lie (in
- * an archive, or in one unnamed spill file). A root that is such a tree serves probes like a folder:
- * links are resolved inside it, and nothing of the real file system is ever opened for it.
+ * A tree of files that is not on a disk: names, links and modes in memory, contents where they lie
+ * (in an archive, or in one unnamed spill file). A root that is such a tree serves probes like a
+ * folder: links are resolved inside it, and nothing of the real file system is ever opened for it.
  */
 #ifndef SYS_TREE_H
 #define SYS_TREE_H
@@ -52,8 +52,8 @@ struct ftree {
 struct ftree *ftree_new(struct arena *a);
 /*
  * Puts a file, folder or link at PATH, whatever was there; folders above it are made. Links among
- * those above lead on inside the tree. The node, or NULL for a name that cannot be (empty, "..", too
- * long or deep) and when the tree is full.
+ * those above lead on inside the tree. The node, or NULL for a name that cannot be (empty, "..",
+ * too long or deep) and when the tree is full.
  */
 struct tree_node *ftree_put(struct ftree *t, const char *path, mode_t mode, unsigned layer);
 /* Takes PATH away, and all below it, as far as an earlier layer put it there. */
@@ -64,7 +64,8 @@ void ftree_make_opaque(struct ftree *t, const char *path, unsigned layer);
 /* What PATH leads to; `ret_path` (PATH_MAX, may be NULL) gets it without links. 0 or -errno. */
 int ftree_find(const struct ftree *t, const char *path, bool follow, char *ret_path,
 	      const struct tree_node **ret) ATTR_MUST;
-/* A descriptor for reading: a copy in memory of what was kept, or, of a large library, of its headers. */
+/* A descriptor for reading: a copy in memory of what was kept, or, of a large library, of its
+ * headers. */
 int ftree_open(const struct ftree *t, const struct tree_node *n);
 void ftree_stat(const struct tree_node *n, struct stat *ret);
 /* Were all these bytes of the file kept? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contents of a file of a tree as a descriptor: a file in memory with holes. Of a large library only
- * what probes read is copied: headers, tables of names and symbols, headers of GPU code. Trusts no
- * offset.
+ * Contents of a file of a tree as a descriptor: a file in memory with holes. Of a large library
+ * only what probes read is copied: headers, tables of names and symbols, headers of GPU code.
+ * Trusts no offset.
  */
 #include <elf.h>
 #include <errno.h>
@@ -140,7 +140,8 @@ static void take_fatbin(struct copy *c, uint64_t at, uint64_t size)
 	unsigned budget = ENTRIES_MAX;
 	unsigned char h[4];
 
-	while (at < end && end - at >= 16 && budget-- && padding < PADDING_MAX && get(c, h, 4, at)) {
+	while (at < end && end - at >= 16 && budget-- && padding < PADDING_MAX &&
+	       get(c, h, 4, at)) {
 		if (elf_le(h, 4) == FATBIN_MAGIC) {
 			at = take_bundle(c, at, end, &budget);
 			padding = 0;
@@ -188,7 +189,8 @@ static void take_library(struct copy *c)
 	take(c, table, n * sizeof(h));
 	for (i = 0; i < n && get(c, h, sizeof(h), table + i * sizeof(h)); i++) {
 		memset(name, 0, sizeof(name));
-		(void)ftree_read(c->d, name, sizeof(name) - 1, elf_le(names + 24, 8) + elf_le(h, 4));
+		(void)ftree_read(c->d, name, sizeof(name) - 1,
+				 elf_le(names + 24, 8) + elf_le(h, 4));
 		take_section(c, h, strcmp(name, ".nv_fatbin") == 0);
 	}
 }

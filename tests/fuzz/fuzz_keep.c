@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library that passes by as a stream: what was kept of it is what it holds, however it is cut into
- * pieces, and copying its headers reads nothing outside. The first byte says how it is cut. */
+/* A library that passes by as a stream: what was kept of it is what it holds, however it is cut
+ * into pieces, and copying its headers reads nothing outside. The first byte says how it is cut. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about environments: add-ons, libraries that are missing or hidden, pins, what compiling needs.
- * Each fires once and stays silent once. */
+/* Rules about environments: add-ons, libraries that are missing or hidden, pins, what compiling
+ * needs. Each fires once and stays silent once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,9 +16,10 @@
 #define TORCH_IN(torch, members)                                                                \
 	"{'pythons':[{'prefix':'/home/ana/v','kind':'venv','version':'3.10.12','active':'yes'," \
 	"'interpreter':'/home/ana/v/bin/python','torch':{" torch "}" members "}]}"
-#define T251                                                                                       \
-	"'version':'2.5.1+cu124','variant':'cu124','cuda':'12.4','origin':'pip',"                  \
-	"'has_cuda_library':'yes','path':'/home/ana/v/torch','arch_list':['sm_50','sm_60','sm_70'," \
+#define T251 \
+	"'version':'2.5.1+cu124','variant':'cu124','cuda':'12.4','origin':'pip'," \
+	"'has_cuda_library':'yes','path':'/home/ana/v/torch','arch_list':['sm_50','sm_60'," \
+	"'sm_70'," \
 	"'sm_75','sm_80','sm_86','sm_90']"
 #define WITH(members) TORCH_IN(T251, "," members)
 #define BARE(members) TORCH_IN("'version':{'state':'absent'}", "," members)
@@ -32,12 +33,14 @@
 
 static const struct world_case extension_cases[] = {
 	{ .what = "symbols that torch does not have",
-	  .layers = { HOST, WITH("'extensions':[{'package':'flash-attn','version':'2.5.7','path':'/x.so',"
-				 "'cuda':'12','missing':['_ZN3c104cuda9SetDeviceEi']}]") },
+	  .layers = { HOST,
+		      WITH("'extensions':[{'package':'flash-attn','version':'2.5.7','path':'/x.so',"
+			   "'cuda':'12','missing':['_ZN3c104cuda9SetDeviceEi']}]") },
 	  .shows = "abi-mismatch-extension" },
 	{ .what = "all symbols are there",
-	  .layers = { HOST, WITH("'extensions':[{'package':'flash-attn','version':'2.5.7','path':'/x.so',"
-				 "'cuda':'12','targets':['sm_80','sm_90']}]") },
+	  .layers = { HOST,
+		      WITH("'extensions':[{'package':'flash-attn','version':'2.5.7','path':'/x.so',"
+			   "'cuda':'12','targets':['sm_80','sm_90']}]") },
 	  .hides = "abi-mismatch-extension",
 	  .root = "" },
 	{ .what = "an add-on that is used by importing it",
@@ -45,27 +48,32 @@ static const struct world_case extension_cases[] = {
 				 "'cuda':'12','missing':['_ZN3c106Symbol']}]") },
 	  .root = "abi-mismatch-extension" },
 	{ .what = "bitsandbytes with the CPU library alone",
-	  .layers = { HOST, WITH("'extensions':[{'package':'bitsandbytes','version':'0.44.0','path':'/b',"
-				 "'cuda':" ABSENT ",'variants':['libbitsandbytes_cpu.so']}]") },
+	  .layers = { HOST,
+		      WITH("'extensions':[{'package':'bitsandbytes','version':'0.44.0','path':'/b',"
+			   "'cuda':" ABSENT ",'variants':['libbitsandbytes_cpu.so']}]") },
 	  .shows = "extension-built-without-cuda" },
 	{ .what = "one of its files has CUDA",
-	  .layers = { HOST, WITH("'extensions':[{'package':'torch-scatter','path':'/a','cuda':" ABSENT
-				 "},{'package':'torch-scatter','path':'/b','cuda':'12'}]") },
+	  .layers = { HOST,
+		      WITH("'extensions':[{'package':'torch-scatter','path':'/a','cuda':" ABSENT
+			   "},{'package':'torch-scatter','path':'/b','cuda':'12'}]") },
 	  .hides = "extension-built-without-cuda",
 	  .root = "" },
 	{ .what = "a package that has no CUDA half",
-	  .layers = { HOST, WITH("'extensions':[{'package':'torchcodec','path':'/a','cuda':" ABSENT "}]") },
+	  .layers = { HOST, WITH("'extensions':[{'package':'torchcodec','path':'/a','cuda':" ABSENT
+				 "}]") },
 	  .hides = "extension-built-without-cuda" },
 	{ .what = "torchvision for the CPU",
 	  .layers = { HOST, TORCH_IN(T251 ",'torchvision':'0.20.1+cpu'", "") },
 	  .shows = "extension-built-without-cuda" },
 	{ .what = "no library for this CUDA",
-	  .layers = { HOST, WITH("'extensions':[{'package':'bitsandbytes','version':'0.41.0','path':'/b',"
-				 "'cuda':'?','variants':['libbitsandbytes_cuda117.so']}]") },
+	  .layers = { HOST,
+		      WITH("'extensions':[{'package':'bitsandbytes','version':'0.41.0','path':'/b',"
+			   "'cuda':'?','variants':['libbitsandbytes_cuda117.so']}]") },
 	  .shows = "extension-no-build-for-cuda" },
 	{ .what = "a library for this CUDA",
-	  .layers = { HOST, WITH("'extensions':[{'package':'bitsandbytes','version':'0.44.0','path':'/b',"
-				 "'cuda':'?','variants':['libbitsandbytes_cuda124.so']}]") },
+	  .layers = { HOST,
+		      WITH("'extensions':[{'package':'bitsandbytes','version':'0.44.0','path':'/b',"
+			   "'cuda':'?','variants':['libbitsandbytes_cuda124.so']}]") },
 	  .hides = "extension-no-build-for-cuda" },
 	{ .what = "another one is named by a variable",
 	  .layers = { HOST, ENV("BNB_CUDA_VERSION", "117"),
@@ -77,9 +85,10 @@ static const struct world_case extension_cases[] = {
 				 "'targets':['sm_90']}]") },
 	  .shows = "extension-missing-gpu-arch" },
 	{ .what = "another file of it has the code",
-	  .layers = { HOST, WITH("'extensions':[{'package':'natten','path':'/x.so','cuda':'12',"
-				 "'targets':['sm_90']},{'package':'natten','path':'/y.so','cuda':'12',"
-				 "'targets':['sm_80']}]") },
+	  .layers = { HOST,
+		      WITH("'extensions':[{'package':'natten','path':'/x.so','cuda':'12',"
+			   "'targets':['sm_90']},{'package':'natten','path':'/y.so','cuda':'12',"
+			   "'targets':['sm_80']}]") },
 	  .hides = "extension-missing-gpu-arch" },
 	{ .what = "code for one architecture alone is taken there alone",
 	  .layers = { HOST, WITH("'extensions':[{'package':'vllm','path':'/x.so','cuda':'12',"
@@ -95,115 +104,153 @@ static const struct world_case extension_cases[] = {
 
 static const struct world_case library_cases[] = {
 	{ .what = "no cuDNN",
-	  .layers = { HOST, BARE("'loads':[" LOAD("onnxruntime-gpu", "libcudnn.so.9", ",'path':" ABSENT) "]") },
+	  .layers = { HOST, BARE("'loads':[" LOAD("onnxruntime-gpu", "libcudnn.so.9",
+						  ",'path':" ABSENT) "]") },
 	  .root = "cudnn-not-found" },
 	{ .what = "cuDNN of another major",
 	  .layers = { HOST, BARE("'loads':[" LOAD("onnxruntime-gpu", "libcudnn.so.9",
-						  ",'path':" ABSENT ",'other':['/usr/lib/libcudnn.so.8']") "]") },
+						  ",'path':" ABSENT
+						  ",'other':['/usr/lib/libcudnn.so.8']") "]") },
 	  .hides = "cudnn-not-found",
 	  .root = "cudnn-major-mismatch" },
 	{ .what = "cuDNN where nobody looks",
 	  .layers = { HOST, BARE("'loads':[" LOAD("onnxruntime-gpu", "libcudnn.so.9",
-						  ",'path':" ABSENT ",'elsewhere':['/opt/libcudnn.so.9']") "]") },
+						  ",'path':" ABSENT
+						  ",'elsewhere':['/opt/libcudnn.so.9']") "]") },
 	  .hides = "cudnn-not-found",
 	  .root = "lib-path-not-set" },
 	{ .what = "a library of another CUDA",
 	  .layers = { HOST, BARE("'loads':[" LOAD("onnxruntime-gpu", "libcublas.so.11",
-						  ",'path':" ABSENT ",'other':['/usr/lib/libcublas.so.12']") "]") },
+						  ",'path':" ABSENT
+						  ",'other':['/usr/lib/libcublas.so.12']") "]") },
 	  .root = "missing-cuda-runtime-lib" },
 	{ .what = "the whole build is of another CUDA",
-	  .layers = { HOST, BARE("'loads':[" LOAD("onnxruntime-gpu", "libcublas.so.11", ",'path':" ABSENT) ","
-				 LOAD("onnxruntime-gpu", "libcudnn.so.8", ",'path':" ABSENT) "]") },
+	  .layers = { HOST, BARE("'loads':[" LOAD(
+				    "onnxruntime-gpu", "libcublas.so.11",
+				    ",'path':" ABSENT) "," LOAD("onnxruntime-gpu", "libcudnn.so.8",
+								",'path':" ABSENT) "]") },
 	  .root = "missing-cuda-runtime-lib" },
 	{ .what = "everything is found",
-	  .layers = { HOST, BARE("'loads':[" LOAD("onnxruntime-gpu", "libcudnn.so.9",
-						  ",'path':'/usr/lib/libcudnn.so.9','via':'ld.so.cache'") "]") },
+	  .layers = { HOST, BARE("'loads':[" LOAD(
+				    "onnxruntime-gpu", "libcudnn.so.9",
+				    ",'path':'/usr/lib/libcudnn.so.9','via':'ld.so.cache'") "]") },
 	  .root = "" },
 	{ .what = "another copy lacks what is needed",
 	  .layers = { HOST, ENV("LD_LIBRARY_PATH", "/usr/local/cuda-12.1/lib64"),
-		      WITH("'loads':[" LOAD("torch", "libnvJitLink.so.12",
-					    ",'path':'/usr/local/cuda-12.1/lib64/libnvJitLink.so.12',"
-					    "'via':'LD_LIBRARY_PATH','own':['/home/ana/v/libnvJitLink.so.12'],"
-					    "'missing':['__nvJitLinkComplete_12_4']") "]") },
+		      WITH("'loads':[" LOAD(
+			      "torch", "libnvJitLink.so.12",
+			      ",'path':'/usr/local/cuda-12.1/lib64/libnvJitLink.so.12',"
+			      "'via':'LD_LIBRARY_PATH','own':['/home/ana/v/libnvJitLink.so.12'],"
+			      "'missing':['__nvJitLinkComplete_12_4']") "]") },
 	  .root = "lib-shadowing" },
 	{ .what = "another copy that has what is needed",
 	  .layers = { HOST, ENV("LD_LIBRARY_PATH", "/usr/local/cuda-12.4/lib64"),
-		      WITH("'loads':[" LOAD("torch", "libnvJitLink.so.12",
-					    ",'path':'/usr/local/cuda-12.4/lib64/libnvJitLink.so.12',"
-					    "'via':'LD_LIBRARY_PATH','own':['/home/ana/v/libnvJitLink.so.12']") "]") },
+		      WITH("'loads':[" LOAD(
+			      "torch", "libnvJitLink.so.12",
+			      ",'path':'/usr/local/cuda-12.4/lib64/libnvJitLink.so.12',"
+			      "'via':'LD_LIBRARY_PATH',"
+			      	"'own':['/home/ana/v/libnvJitLink.so.12']") "]") },
 	  .hides = "lib-shadowing",
 	  .root = "" },
 	{ .what = "parts of two versions",
-	  .layers = { HOST, BARE("'loads':[" LOAD("onnxruntime-gpu", "libcudnn.so.9",
-						  ",'path':'/usr/lib/libcudnn.so.9','parts':['9.1.0 (libcudnn.so.9)',"
-						  "'9.5.1 (libcudnn_ops.so.9)']") "]") },
+	  .layers = { HOST,
+		      BARE("'loads':[" LOAD(
+			      "onnxruntime-gpu", "libcudnn.so.9",
+			      ",'path':'/usr/lib/libcudnn.so.9','parts':['9.1.0 (libcudnn.so.9)',"
+			      "'9.5.1 (libcudnn_ops.so.9)']") "]") },
 	  .root = "cudnn-version-mismatch" },
 	{ .what = "cuDNN older than torch was built with",
-	  .layers = { HOST, TORCH_IN(T251 ",'cudnn':{'path':'/home/ana/v/libcudnn.so.9','version':'9.0.0.312'}", "") },
+	  .layers = { HOST,
+		      TORCH_IN(
+			      T251
+			      ",'cudnn':{'path':'/home/ana/v/libcudnn.so.9','version':'9.0.0.312'}",
+			      "") },
 	  .root = "cudnn-version-mismatch" },
 	{ .what = "cuDNN newer than torch was built with",
-	  .layers = { HOST, TORCH_IN(T251 ",'cudnn':{'path':'/home/ana/v/libcudnn.so.9','version':'9.5.1.17'}", "") },
+	  .layers = { HOST,
+		      TORCH_IN(T251
+			       ",'cudnn':{'path':'/home/ana/v/libcudnn.so.9','version':'9.5.1.17'}",
+			       "") },
 	  .hides = "cudnn-version-mismatch" },
 };
 
 static const struct world_case pin_cases[] = {
 	{ .what = "a pin that is not met",
-	  .layers = { HOST, WITH("'packages':[{'name':'torch','version':'2.5.1+cu124'},{'name':'xformers',"
-				 "'version':'0.0.27','requires':['torch==2.3.1']}]") },
+	  .layers = { HOST,
+		      WITH("'packages':[{'name':'torch','version':'2.5.1+cu124'},"
+		      	"{'name':'xformers',"
+			   "'version':'0.0.27','requires':['torch==2.3.1']}]") },
 	  .shows = "conflicting-pins" },
 	{ .what = "a pin that is met, whatever the local version",
-	  .layers = { HOST, WITH("'packages':[{'name':'torch','version':'2.5.1+cu124'},{'name':'xformers',"
-				 "'version':'0.0.28','requires':['torch==2.5.1','numpy']}]") },
+	  .layers = { HOST,
+		      WITH("'packages':[{'name':'torch','version':'2.5.1+cu124'},"
+		      	"{'name':'xformers',"
+			   "'version':'0.0.28','requires':['torch==2.5.1','numpy']}]") },
 	  .hides = "conflicting-pins" },
 	{ .what = "a pin for another system",
-	  .layers = { HOST, WITH("'packages':[{'name':'torch','version':'2.5.1+cu124'},{'name':'x','version':'1',"
-				 "'requires':['torch==2.3.1 ; sys_platform == \\\"win32\\\"']}]") },
+	  .layers = { HOST,
+		      WITH("'packages':[{'name':'torch','version':'2.5.1+cu124'},"
+		      	"{'name':'x','version':'1',"
+			   "'requires':['torch==2.3.1 ; sys_platform == \\\"win32\\\"']}]") },
 	  .hides = "conflicting-pins" },
 	{ .what = "plugin and jaxlib apart",
-	  .layers = { HOST, BARE("'packages':[{'name':'jaxlib','version':'0.4.34'},{'name':'jax-cuda12-plugin',"
-				 "'version':'0.4.35'}]") },
+	  .layers = { HOST,
+		      BARE("'packages':[{'name':'jaxlib','version':'0.4.34'},"
+		      	"{'name':'jax-cuda12-plugin',"
+			   "'version':'0.4.35'}]") },
 	  .root = "conflicting-pins" },
 	{ .what = "TensorFlow for NumPy 1",
-	  .layers = { HOST, BARE("'packages':[{'name':'tensorflow','version':'2.16.1'},{'name':'numpy',"
-				 "'version':'2.0.1'}]") },
+	  .layers = { HOST,
+		      BARE("'packages':[{'name':'tensorflow','version':'2.16.1'},{'name':'numpy',"
+			   "'version':'2.0.1'}]") },
 	  .root = "numpy2-abi" },
 	{ .what = "TensorFlow for NumPy 2",
-	  .layers = { HOST, BARE("'packages':[{'name':'tensorflow','version':'2.18.0'},{'name':'numpy',"
-				 "'version':'2.0.1'}]") },
+	  .layers = { HOST,
+		      BARE("'packages':[{'name':'tensorflow','version':'2.18.0'},{'name':'numpy',"
+			   "'version':'2.0.1'}]") },
 	  .hides = "numpy2-abi" },
 };
 
 static const struct world_case env_cases[] = {
 	{ .what = "a kernel that starts another Python",
 	  .layers = { HOST,
-		      "{'pythons':[{'prefix':'/home/ana/ml','active':'yes','interpreter':'/home/ana/ml/bin/python',"
-		      "'torch':{" T251 "}},{'prefix':'/usr','torch':{'version':'2.1.2+cpu','variant':'cpu','cuda':"
-		      ABSENT "}}],'kernels':[{'name':'ml','path':'/k/ml/kernel.json',"
+		      "{'pythons':[{'prefix':'/home/ana/ml','active':'yes',"
+		      	"'interpreter':'/home/ana/ml/bin/python',"
+		      "'torch':{" T251
+		      "}},{'prefix':'/usr','torch':{'version':'2.1.2+cpu','variant':'cpu',"
+		      	"'cuda':" ABSENT
+		      "}}],'kernels':[{'name':'ml','path':'/k/ml/kernel.json',"
 		      "'interpreter':'/usr/bin/python3','prefix':'/usr'}]}" },
 	  .shows = "multiple-envs" },
 	{ .what = "a kernel of its own without torch",
-	  .layers = { HOST,
-		      "{'pythons':[{'prefix':'/home/ana/ml','active':'yes','torch':{" T251 "}},{'prefix':'/usr',"
-		      "'torch':{'version':" ABSENT "}}],'kernels':[{'name':'Python 3','path':'/k/python3/kernel.json',"
-		      "'interpreter':'/usr/bin/python3','prefix':'/usr'}]}" },
+	  .layers = { HOST, "{'pythons':[{'prefix':'/home/ana/ml','active':'yes','torch':{" T251
+			    "}},{'prefix':'/usr',"
+			    "'torch':{'version':" ABSENT
+			    "}}],'kernels':[{'name':'Python 3','path':'/k/python3/kernel.json',"
+			    "'interpreter':'/usr/bin/python3','prefix':'/usr'}]}" },
 	  .hides = "multiple-envs",
 	  .root = "" },
 	{ .what = "the user's copy hides the other",
-	  .layers = { HOST, TORCH_IN("'version':'2.1.2+cpu','variant':'cpu','cuda':" ABSENT,
-				     ",'packages':[{'name':'torch','version':'2.1.2+cpu','location':"
-				     "'/home/ana/.local/lib','copies':['/usr/lib/torch-2.5.1+cu124.dist-info']}]") },
+	  .layers = { HOST,
+		      TORCH_IN(
+			      "'version':'2.1.2+cpu','variant':'cpu','cuda':" ABSENT,
+			      ",'packages':[{'name':'torch','version':'2.1.2+cpu','location':"
+			      "'/home/ana/.local/lib',"
+			      	"'copies':['/usr/lib/torch-2.5.1+cu124.dist-info']}]") },
 	  .root = "multiple-envs" },
 	{ .what = "torch.py in the way",
 	  .layers = { HOST, WITH("'hidden_by':'/home/ana/src/torch.py'") },
 	  .root = "multiple-envs" },
 	{ .what = "the variable names another environment",
 	  .layers = { HOST, ENV("VIRTUAL_ENV", "/home/ana/ml"),
-		      "{'pythons':[{'prefix':'/usr','active':'yes','kind':'system','torch':{'version':" ABSENT
+		      "{'pythons':[{'prefix':'/usr','active':'yes','kind':'system',"
+		      	"'torch':{'version':" ABSENT
 		      "}},{'prefix':'/home/ana/ml','torch':{" T251 "}}]}" },
 	  .root = "multiple-envs" },
 	{ .what = "what a CUDA build left",
 	  .layers = { HOST, TORCH_IN("'version':'2.5.1+cpu','variant':'cpu','cuda':" ABSENT
-				     ",'torchvision':'0.20.1+cu124'", "") },
+				     ",'torchvision':'0.20.1+cu124'",
+				     "") },
 	  .root = "cpu-only-replaced-by-dependency" },
 	{ .what = "libraries that JAX brought",
 	  .layers = { HOST, TORCH_IN("'version':'2.5.1+cpu','variant':'cpu','cuda':" ABSENT,
@@ -214,8 +261,9 @@ static const struct world_case env_cases[] = {
 
 static const struct world_case build_cases[] = {
 	{ .what = "a link that leads nowhere",
-	  .layers = { HOST, "{'toolkits':[{'path':'/usr/local/cuda','version':" ABSENT ",'nvcc':'no',"
-			    "'link':{'state':'broken','why':'dangling'}}]}" },
+	  .layers = { HOST,
+		      "{'toolkits':[{'path':'/usr/local/cuda','version':" ABSENT ",'nvcc':'no',"
+		      "'link':{'state':'broken','why':'dangling'}}]}" },
 	  .shows = "toolkit-symlink-broken" },
 	{ .what = "gcc beyond nvcc",
 	  .layers = { HOST, KIT("/usr/local/cuda-12.2", "12.2.140", ""), "{'host':{'gcc':'14'}}" },
@@ -239,20 +287,24 @@ static const struct world_case build_cases[] = {
 	  .shows = "jit-build-prereq-missing",
 	  .root = "" },
 	{ .what = "TensorFlow without libdevice",
-	  .layers = { HOST, BARE("'packages':[{'name':'tensorflow','version':'2.18.0'}],'loads':["
-				 LOAD("tensorflow", "libcudnn.so.9", ",'path':'/x/libcudnn.so.9'") "]") },
+	  .layers = { HOST,
+		      BARE("'packages':[{'name':'tensorflow','version':'2.18.0'}],'loads':[" LOAD(
+			      "tensorflow", "libcudnn.so.9", ",'path':'/x/libcudnn.so.9'") "]") },
 	  .shows = "libdevice-missing" },
 	{ .what = "TensorFlow with its wheel",
 	  .layers = { HOST, BARE("'packages':[{'name':'tensorflow','version':'2.18.0'},{'name':"
-				 "'nvidia-cuda-nvcc-cu12','version':'12.5.82'}],'loads':["
-				 LOAD("tensorflow", "libcudnn.so.9", ",'path':'/x/libcudnn.so.9'") "]") },
+				 "'nvidia-cuda-nvcc-cu12','version':'12.5.82'}],'loads':[" LOAD(
+					 "tensorflow", "libcudnn.so.9",
+					 ",'path':'/x/libcudnn.so.9'") "]") },
 	  .hides = "libdevice-missing" },
 	{ .what = "a pair that is known to be wrong",
-	  .layers = { HOST, WITH("'packages':[{'name':'nvidia-cudnn-cu12','version':'9.10.0.56'}]") },
+	  .layers = { HOST,
+		      WITH("'packages':[{'name':'nvidia-cudnn-cu12','version':'9.10.0.56'}]") },
 	  .shows = "known-bad-library-pair" },
 	{ .what = "two GPUs make it wrong",
-	  .layers = { HOST, "{'gpus':[{'pci_id':'10de:2684','compute_capability':'8.9'},"
-			    "{'pci_id':'10de:2684','compute_capability':'8.9'}]}",
+	  .layers = { HOST,
+		      "{'gpus':[{'pci_id':'10de:2684','compute_capability':'8.9'},"
+		      "{'pci_id':'10de:2684','compute_capability':'8.9'}]}",
 		      WITH("'packages':[{'name':'nvidia-cudnn-cu12','version':'9.9.0.52'},"
 			   "{'name':'nvidia-cublas-cu12','version':'12.9.1.4'}]") },
 	  .shows = "known-bad-library-pair" },
