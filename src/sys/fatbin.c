@@ -19,7 +19,7 @@ enum {
 	JUNK_MAX = 1 << 20, /* bytes of padding that are searched for the next blob */
 	CHUNK = 4096,
 	BIG_CHUNK = 128 << 10,
-	WINDOW = 512, /* a header, the padding in front of it and the first entry */
+	WINDOW = 192, /* padding, a header and the first entry: three lines of a cache */
 	DENSE_AFTER = 8,      /* blobs after which their distance is known */
 	DENSE = 64 << 10,     /* bytes from one to the next */
 	AHEAD = 8 << 20,
@@ -209,7 +209,8 @@ static bool read_blob(struct scan *s, uint64_t off, uint64_t *ret_first, uint64_
 	return true;
 }
 
-/* Takes the header `h` of the entry at b->first and goes on to the next. False at the end of the blob. */
+/* Takes the header `h` of the entry at b->first and goes on to the next. False at the end of the
+ * blob. */
 static bool take_entry(struct scan *s, struct blob *b, const unsigned char *h)
 {
 	uint64_t hsize = elf_le(h + 4, 4), size = elf_le(h + 8, 8);
@@ -259,8 +260,8 @@ static bool read_ready(struct scan *s, void *buf, size_t n, uint64_t off)
 }
 
 /*
- * The entries of up to BATCH blobs, one of each, then the next of each: what is not in memory yet is asked
- * for at once, so that the disk has many reads to do instead of one.
+ * The entries of up to BATCH blobs, one of each, then the next of each: what is not in memory yet
+ * is asked for at once, so that the disk has many reads to do instead of one.
  */
 static void read_batch(struct scan *s, struct blob *b, unsigned n)
 {
@@ -393,8 +394,8 @@ static bool take_window(struct scan *s, struct blob *b)
 }
 
 /*
- * Where bundles lie close together and one leads to the next, waiting for each costs more than to have the disk
- * deliver all that lies between.
+ * Where bundles lie close together and one leads to the next, waiting for each costs more than to
+ * have the disk deliver all that lies between.
  */
 static void read_ahead(const struct scan *s, uint64_t off, unsigned blobs, uint64_t *asked)
 {
@@ -454,8 +455,10 @@ static void scan_chain(struct scan *s, unsigned max)
 	s->f->total = i;
 }
 
-/* Asks for the headers of all blobs that the records name, when the first of them is not in memory. */
-static void ask_for_blobs(struct scan *s, const struct elf_section *fb, const struct elf_section *seg)
+/* Asks for the headers of all blobs that the records name, when the first of them is not in memory.
+ */
+static void ask_for_blobs(struct scan *s, const struct elf_section *fb,
+			  const struct elf_section *seg)
 {
 	unsigned char r[RECORD * RECORDS_AT_ONCE], h[BLOB_HEADER];
 	uint64_t n = seg->size / RECORD, i, k, per, addr;
@@ -547,13 +550,15 @@ int64_t fatbin_registered(const struct fatbin_place *p)
 		for (k = 0; k < per; k++) {
 			addr = elf_le(r + k * RECORD + 8, 8);
 			filled |= addr != 0;
-			count += addr >= p->section.addr && addr - p->section.addr < p->section.size;
+			count +=
+				addr >= p->section.addr && addr - p->section.addr < p->section.size;
 		}
 	}
 	return filled ? count : -1;
 }
 
-const char **fatbin_names(struct arena *a, const struct fatbin *f, enum fatbin_kind kind, size_t *ret_n)
+const char **fatbin_names(struct arena *a, const struct fatbin *f, enum fatbin_kind kind,
+			  size_t *ret_n)
 {
 	const char **names = arena_calloc(a, f->n ? f->n : 1, sizeof(*names));
 	size_t i, n = 0;
