@@ -252,6 +252,9 @@ static int choose(struct run *r, struct compat *c, const struct snapshot *s,
 	struct err err = { 0 };
 	struct choice choice;
 
+	/* For another platform, what this machine has says nothing. */
+	if (f->platform && s && !r->o->assume.n && strcmp(f->platform, choose_platform(s)) != 0)
+		s = NULL;
 	if (!f->platform)
 		f->platform = choose_platform(s);
 	if (strcmp(f->product, "cudnn") != 0)

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "cli/fetch_out.h"
-#include "fetch/store.h"
+#include "fetch/prefix.h"
 #include "report/report.h"
 
 enum { REWRITE_MS = 100, BAR = 24 };

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "fetch/manifest.h"
-#include "fetch/store.h"
+#include "fetch/prefix.h"
 #include "fetch/tree.h"
 #include "net/crypto.h"
 #include "net/http.h"
@@ -52,7 +52,7 @@ int cache_init(struct arena *a, const struct fetch_options *o, struct cache *ret
 	int r;
 
 	if (!c.path) {
-		c.path = arena_printf(a, "%s/%s", o->prefix, STORE_CACHE);
+		c.path = arena_printf(a, "%s/%s", o->prefix, PREFIX_CACHE);
 		c.own = true;
 	}
 	r = set_mirror(&c, err);

@@ -313,7 +313,9 @@ static const char *explain(struct chooser *h, const char *version, const char *m
 
 	strbuf_init(&b, h->a);
 	strbuf_printf(&b, _("cuDNN %s for CUDA %s"), version, major);
-	if (gpu || h->driver)
+	if (h->version)
+		strbuf_printf(&b, _(" is what %s stands for"), h->version);
+	else if (gpu || h->driver)
 		strbuf_printf(&b, _(" is the newest that fits %s%s%s%s"), gpu ? gpu : "",
 			      gpu && h->driver ? _(" and ") : "", h->driver ? _("driver ") : "",
 			      h->driver ? h->driver : "");

@@ -15,9 +15,9 @@
 #include "fetch/choose.h"
 #include "fetch/into.h"
 #include "fetch/manifest.h"
-#include "fetch/store.h"
+#include "fetch/prefix.h"
 #include "fetch/tree.h"
-#include "fetch/worker.h"
+#include "fetch/unpacker.h"
 
 enum { ENTRIES_MAX = 50000, RATIO_MAX = 200 };
 static const uint64_t unpacked_max = UINT64_C(8) << 30;
@@ -111,24 +111,24 @@ static const char *cuda_of(struct fetch *f, const struct leaf *l)
 }
 
 /* Is it there, with a record? */
-static bool is_there(struct store *s, const struct fetch_options *o, struct fetch_item *item)
+static bool is_there(struct prefix *s, const struct fetch_options *o, struct fetch_item *item)
 {
 	struct installed_item probe = { .name = item->name, .dir = item->dir };
 	struct record r;
 
 	if (s->fd < 0)
 		return false;
-	probe.record = o->into ? arena_printf(s->a, "%s/%s%s", STORE_INTO,
+	probe.record = o->into ? arena_printf(s->a, "%s/%s%s", PREFIX_INTO,
 					      into_id(s->a, item->name, item->dir, o->into),
 					      INTO_DONE)
 			       : arena_printf(s->a, "%s/%s/%s", item->name, item->dir, RECORD_NAME);
-	if (store_read_record(s, &probe, &r, NULL))
+	if (prefix_read_record(s, &probe, &r, NULL))
 		return false;
 	item->files = r.n_files;
 	return true;
 }
 
-static void plan_item(struct fetch *f, const struct leaf *l, struct store *s,
+static void plan_item(struct fetch *f, const struct leaf *l, struct prefix *s,
 		      struct fetch_item *ret)
 {
 	const struct fetch_options *o = f->o;
@@ -149,8 +149,8 @@ static void plan_item(struct fetch *f, const struct leaf *l, struct store *s,
 
 	item.rel = arena_printf(f->a, "%s/redist/%s", o->product, l->path);
 	item.url = cache_url(&f->cache, item.rel);
-	item.licence_url =
-		cache_url(&f->cache, arena_printf(f->a, "%s/redist/%s", o->product, licence));
+	/* NVIDIA's own text, whatever the archive comes from. */
+	item.licence_url = arena_printf(f->a, "%s/%s/redist/%s", FETCH_BASE, o->product, licence);
 	item.dir = arena_printf(f->a, "%s%s%s", l->version, cuda ? "-cuda" : "", cuda ? cuda : "");
 	item.path = o->into ? o->into : arena_printf(f->a, "%s/%s/%s", o->prefix, item.name, item.dir);
 	if (is_there(s, o, &item))
@@ -198,14 +198,14 @@ static int plan(struct fetch *f, struct compat *c, struct fetch_item **ret, size
 	const char *const *names;
 	struct fetch_item *items;
 	struct manifest m;
-	struct store s;
+	struct prefix s;
 	size_t n = 0, i;
 	int r = get_manifest(f, c, &m, err);
 
 	if (!r)
 		r = components_of(f, &m, &names, &n, err);
 	if (!r)
-		r = store_look(f->a, o->prefix, &s, err);
+		r = prefix_look(f->a, o->prefix, &s, err);
 	if (r)
 		return r;
 	items = arena_calloc(f->a, n, sizeof(*items));
@@ -218,7 +218,7 @@ static int plan(struct fetch *f, struct compat *c, struct fetch_item **ret, size
 		if (r == -(int)ERR_NOENT && o->n_components)
 			r = err_set(err, ERR_USAGE, "%s", arena_strdup(f->a, err->msg));
 	}
-	store_close(&s);
+	prefix_close(&s);
 	*ret = items;
 	*ret_n = r ? 0 : n;
 	return r;
@@ -239,13 +239,13 @@ static int licence(struct fetch *f, const struct fetch_item *item, struct err *e
 
 struct install {
 	struct fetch *f;
-	struct store *s;
+	struct prefix *s;
 	struct fetch_item *item;
 	const char *stage;
 	int stage_fd;
 	bool staged; /* something may be in it */
 	struct into into;
-	struct worker worker;
+	struct unpacker worker;
 	bool running;
 };
 
@@ -255,7 +255,7 @@ static int make_stage(struct install *in, struct err *err)
 	int r;
 
 	if (!into)
-		return store_stage(in->s, &in->stage, &in->stage_fd, err);
+		return prefix_stage(in->s, &in->stage, &in->stage_fd, err);
 	r = into_begin(in->s, in->item, into, &in->into, err);
 	in->stage_fd = in->into.stage_fd;
 	return r;
@@ -264,7 +264,7 @@ static int make_stage(struct install *in, struct err *err)
 static void drop_stage(struct install *in)
 {
 	if (in->running)
-		worker_stop(&in->worker);
+		unpacker_stop(&in->worker);
 	in->running = false;
 	if (in->f->o->into) {
 		if (in->into.id)
@@ -272,7 +272,7 @@ static void drop_stage(struct install *in)
 		in->into = (struct into){ .fd = -1, .stage_fd = -1 };
 	} else {
 		cleanup_fd(&in->stage_fd);
-		store_unstage(in->s, in->stage);
+		prefix_unstage(in->s, in->stage);
 		in->stage = NULL;
 	}
 	in->stage_fd = -1;
@@ -294,7 +294,7 @@ static void set_limits(struct install *in, struct walk_limits *l)
 static int on_start(void *ctx, int fd, struct err *err)
 {
 	struct install *in = ctx;
-	struct worker_ask ask = {
+	struct unpacker_ask ask = {
 		.name = in->item->rel, .fd = fd, .crypto = in->f->cache.crypto };
 	int r;
 
@@ -307,7 +307,7 @@ static int on_start(void *ctx, int fd, struct err *err)
 	in->staged = true;
 	ask.staging = in->stage_fd;
 	set_limits(in, &ask.limits);
-	r = worker_start(in->f->a, &ask, &in->worker, err);
+	r = unpacker_start(in->f->a, &ask, &in->worker, err);
 	in->running = !r;
 	return r;
 }
@@ -316,7 +316,7 @@ static void on_more(void *ctx, uint64_t n)
 {
 	struct install *in = ctx;
 
-	worker_feed(&in->worker, n, false);
+	unpacker_feed(&in->worker, n, false);
 }
 
 static int on_wait(void *ctx, struct err *err)
@@ -368,12 +368,12 @@ static int publish(struct install *in, struct err *err)
 		return r;
 	if (f->o->into)
 		return into_commit(in->s, &in->into, in->item, accepted, err);
-	r = store_publish(in->s, in->stage, in->item, accepted, err);
+	r = prefix_publish(in->s, in->stage, in->item, accepted, err);
 	if (r)
 		return r;
 	/* It has its name now: nothing is to be thrown away. */
 	in->stage = NULL;
-	return store_switch(in->s, in->item->name, in->item->dir, true, err);
+	return prefix_switch(in->s, in->item->name, in->item->dir, true, err);
 }
 
 static int get_and_unpack(struct install *in, struct err *err)
@@ -386,8 +386,8 @@ static int get_and_unpack(struct install *in, struct err *err)
 
 	if (r)
 		return r;
-	worker_feed(&in->worker, in->item->size, true);
-	r = worker_wait(&in->worker, on_wait, in, &done, err);
+	unpacker_feed(&in->worker, in->item->size, true);
+	r = unpacker_wait(&in->worker, on_wait, in, &done, err);
 	in->running = false;
 	if (!r)
 		return publish(in, err);
@@ -397,7 +397,7 @@ static int get_and_unpack(struct install *in, struct err *err)
 	return err_wrap(err, "%.300s", in->item->url);
 }
 
-static int install(struct fetch *f, struct store *s, struct fetch_item *item, struct err *err)
+static int install(struct fetch *f, struct prefix *s, struct fetch_item *item, struct err *err)
 {
 	struct install in = { .f = f, .s = s, .item = item, .stage_fd = -1,
 			      .into = { .fd = -1, .stage_fd = -1 } };
@@ -408,7 +408,7 @@ static int install(struct fetch *f, struct store *s, struct fetch_item *item, st
 		item->state = FETCH_INSTALLED;
 		return 0;
 	}
-	r = worker_kind_ok(item->rel, err);
+	r = unpacker_kind_ok(item->rel, err);
 	if (!r)
 		r = make_stage(&in, err);
 	if (!r)
@@ -425,7 +425,7 @@ static int install(struct fetch *f, struct store *s, struct fetch_item *item, st
 
 static int install_all(struct fetch *f, struct fetch_item *items, size_t n, struct err *err)
 {
-	struct store s;
+	struct prefix s;
 	size_t i, open = 0;
 	int r;
 
@@ -436,7 +436,7 @@ static int install_all(struct fetch *f, struct fetch_item *items, size_t n, stru
 	for (i = 0; i < n; i++)
 		if (items[i].state != FETCH_INSTALLED && licence(f, &items[i], err))
 			return -(int)err->code;
-	r = store_open(f->a, f->o->prefix, &f->o->watch, &s, err);
+	r = prefix_open(f->a, f->o->prefix, &f->o->watch, &s, err);
 	for (i = 0; !r && i < n; i++)
 		if (items[i].state != FETCH_INSTALLED)
 			r = install(f, &s, &items[i], err);
@@ -444,7 +444,7 @@ static int install_all(struct fetch *f, struct fetch_item *items, size_t n, stru
 	if (f->manifest_fresh && (!r || err->code == ERR_IO || err->code == ERR_TIMEOUT) &&
 	    f->cache.fd >= 0)
 		cache_keep_manifest(&f->cache, f->manifest_rel, &f->manifest_text);
-	store_close(&s);
+	prefix_close(&s);
 	return r;
 }
 
@@ -490,13 +490,13 @@ int fetch_installed(struct arena *a, const struct fetch_options *o, struct fetch
 {
 	struct installed_item *items;
 	struct fetch_item *found = NULL;
-	struct store s;
+	struct prefix s;
 	size_t n, i;
-	int r = store_look(a, o->prefix, &s, err);
+	int r = prefix_look(a, o->prefix, &s, err);
 
 	*ret = NULL;
 	if (!r)
-		r = store_items(&s, &items, &n, err);
+		r = prefix_items(&s, &items, &n, err);
 	for (i = 0; !r && i < n; i++) {
 		const struct installed_item *it = &items[i];
 		struct record rec;
@@ -509,7 +509,7 @@ int fetch_installed(struct arena *a, const struct fetch_options *o, struct fetch
 		     strcmp(it->version, o->label) != 0))
 			continue;
 		/* A damaged one does not count; and of several the user has to say which. */
-		if (store_read_record(&s, it, &rec, NULL))
+		if (prefix_read_record(&s, it, &rec, NULL))
 			continue;
 		if (found) {
 			found = NULL;
@@ -534,7 +534,7 @@ int fetch_installed(struct arena *a, const struct fetch_options *o, struct fetch
 		if (!rec.size || !view_u64(view_of(rec.size), 10, &found->size))
 			found->size = 0;
 	}
-	store_close(&s);
+	prefix_close(&s);
 	*ret = found;
 	return r;
 }

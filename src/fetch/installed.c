@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "fetch/into.h"
 #include "fetch/manifest.h"
-#include "fetch/store.h"
+#include "fetch/prefix.h"
 #include "fetch/tree.h"
 #include "model/version.h"
 #include "net/crypto.h"
@@ -48,7 +48,7 @@ static bool read_head(struct arena *a, int dir, const char *path, struct record 
 }
 
 
-static void add_item(struct store *s, struct installed_item **items, size_t *n,
+static void add_item(struct prefix *s, struct installed_item **items, size_t *n,
 		     const struct record *r, const struct installed_item *where)
 {
 	struct installed_item *i;
@@ -66,7 +66,7 @@ static void add_item(struct store *s, struct installed_item **items, size_t *n,
 	i->into = r->into;
 }
 
-static const char *current_of(struct store *s, int home)
+static const char *current_of(struct prefix *s, int home)
 {
 	char target[256];
 	ssize_t n = readlinkat(home, "current", target, sizeof(target) - 1);
@@ -74,7 +74,7 @@ static const char *current_of(struct store *s, int home)
 	return n > 0 ? arena_strndup(s->a, target, (size_t)n) : "";
 }
 
-static void look_into_name(struct store *s, const char *name, struct installed_item **items,
+static void look_into_name(struct prefix *s, const char *name, struct installed_item **items,
 			   size_t *n)
 {
 	int fd = openat(s->fd, name, OPEN_DIR);
@@ -102,9 +102,9 @@ static void look_into_name(struct store *s, const char *name, struct installed_i
 	}
 }
 
-static void look_into_merged(struct store *s, struct installed_item **items, size_t *n)
+static void look_into_merged(struct prefix *s, struct installed_item **items, size_t *n)
 {
-	int fd = tree_open(s->fd, STORE_INTO, OPEN_DIR, 0);
+	int fd = tree_open(s->fd, PREFIX_INTO, OPEN_DIR, 0);
 	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
@@ -118,7 +118,7 @@ static void look_into_merged(struct store *s, struct installed_item **items, siz
 
 		if (!view_ends(view_of(entry->d_name), INTO_DONE))
 			continue;
-		where.record = arena_printf(s->a, "%s/%s", STORE_INTO, entry->d_name);
+		where.record = arena_printf(s->a, "%s/%s", PREFIX_INTO, entry->d_name);
 		if (!read_head(s->a, s->fd, where.record, &r) || !r.into || r.into[0] != '/')
 			continue;
 		where.name = r.name;
@@ -141,7 +141,7 @@ static int by_name(const void *a, const void *b)
 	return r ? r : strcmp(x->path, y->path);
 }
 
-int store_items(struct store *s, struct installed_item **ret, size_t *ret_n, struct err *err)
+int prefix_items(struct prefix *s, struct installed_item **ret, size_t *ret_n, struct err *err)
 {
 	struct installed_item *items = NULL;
 	const struct dirent *entry;
@@ -169,7 +169,7 @@ int store_items(struct store *s, struct installed_item **ret, size_t *ret_n, str
 	return 0;
 }
 
-int store_read_record(struct store *s, const struct installed_item *item, struct record *ret,
+int prefix_read_record(struct prefix *s, const struct installed_item *item, struct record *ret,
 		      struct err *err)
 {
 	_cleanup_fd_ int fd = tree_open(s->fd, item->record, O_RDONLY | O_NONBLOCK, 0);
@@ -219,13 +219,13 @@ static bool wanted_fits(struct arena *a, const struct installed_item *i, const c
 	return version_fits(i, cuda ? arena_strndup(a, version, (size_t)(cuda - version)) : version);
 }
 
-static int select_items(struct store *s, const char *wanted, struct installed_item **ret,
+static int select_items(struct prefix *s, const char *wanted, struct installed_item **ret,
 			size_t *ret_n, struct err *err)
 {
 	struct installed_item *all, *some = NULL;
 	size_t n, n_some = 0, i;
 
-	if (store_items(s, &all, &n, err))
+	if (prefix_items(s, &all, &n, err))
 		return -(int)err->code;
 	for (i = 0; i < n; i++)
 		if (!wanted || wanted_fits(s->a, &all[i], wanted))
@@ -241,7 +241,7 @@ static int select_items(struct store *s, const char *wanted, struct installed_it
 /* -------- verifying */
 
 struct verify {
-	struct store *s;
+	struct prefix *s;
 	struct installed_item *item;
 	struct digest *digest;
 	char *block;
@@ -344,7 +344,7 @@ static int verify_item(struct verify *v, struct err *err)
 	struct record r;
 	size_t i;
 
-	if (store_read_record(v->s, item, &r, err))
+	if (prefix_read_record(v->s, item, &r, err))
 		return -(int)err->code;
 	v->merged = item->into != NULL;
 	v->root = open(item->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (v->merged ? 0 : O_NOFOLLOW));
@@ -364,7 +364,7 @@ static int verify_item(struct verify *v, struct err *err)
 	return find_extra(v, &r, err);
 }
 
-static int verify_all(struct store *s, struct installed_item *items, size_t n, struct err *err)
+static int verify_all(struct prefix *s, struct installed_item *items, size_t n, struct err *err)
 {
 	struct verify v = { .s = s, .root = -1 };
 	struct crypto *crypto;
@@ -392,9 +392,9 @@ int fetch_list(struct arena *a, const char *prefix, const char *wanted, bool ver
 	       const struct fetch_watch *watch, struct installed_item **ret, size_t *ret_n,
 	       struct err *err)
 {
-	struct store s;
+	struct prefix s;
 	size_t i;
-	int r = store_look(a, prefix, &s, err);
+	int r = prefix_look(a, prefix, &s, err);
 
 	s.watch = watch;
 	if (!r)
@@ -404,17 +404,17 @@ int fetch_list(struct arena *a, const char *prefix, const char *wanted, bool ver
 	for (i = 0; !r && !verify && i < *ret_n; i++) {
 		struct record rec;
 
-		r = store_read_record(&s, &(*ret)[i], &rec, err);
+		r = prefix_read_record(&s, &(*ret)[i], &rec, err);
 		if (!r)
 			(*ret)[i].files = rec.n_files;
 	}
-	store_close(&s);
+	prefix_close(&s);
 	return r;
 }
 
 /* -------- taking away, switching */
 
-static int pick_one(struct store *s, const char *wanted, const char *into,
+static int pick_one(struct prefix *s, const char *wanted, const char *into,
 		    struct installed_item *ret, struct err *err)
 {
 	struct installed_item *items;
@@ -445,7 +445,7 @@ static int pick_one(struct store *s, const char *wanted, const char *into,
 }
 
 /* A merged one: out of the toolkit, then its record. */
-static int remove_merged(struct store *s, const struct installed_item *item,
+static int remove_merged(struct prefix *s, const struct installed_item *item,
 			 const struct record *r, struct err *err)
 {
 	_cleanup_fd_ int toolkit = open(item->into, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -456,12 +456,12 @@ static int remove_merged(struct store *s, const struct installed_item *item,
 		return -(int)err->code;
 	if (unlinkat(s->fd, item->record, 0) < 0)
 		return err_errno(err, errno, "%.300s/%s", s->path, item->record);
-	(void)unlinkat(s->fd, STORE_INTO, AT_REMOVEDIR);
+	(void)unlinkat(s->fd, PREFIX_INTO, AT_REMOVEDIR);
 	return 0;
 }
 
 /* What others have put into the folder stays, and the folder with it. */
-static int remove_around(struct store *s, const struct installed_item *item,
+static int remove_around(struct prefix *s, const struct installed_item *item,
 			 const struct record *r, struct err *err)
 {
 	_cleanup_fd_ int root = tree_open(s->fd, arena_printf(s->a, "%s/%s", item->name, item->dir),
@@ -492,28 +492,28 @@ static int remove_around(struct store *s, const struct installed_item *item,
 }
 
 /* Nothing but ours is there: out of sight in one step, then gone. */
-static int remove_whole(struct store *s, const struct installed_item *item, struct err *err)
+static int remove_whole(struct prefix *s, const struct installed_item *item, struct err *err)
 {
 	const char *from = arena_printf(s->a, "%s/%s", item->name, item->dir);
 	const char *trash;
 	int fd;
 
-	if (store_stage(s, &trash, &fd, err))
+	if (prefix_stage(s, &trash, &fd, err))
 		return -(int)err->code;
 	close(fd);
 	/* The lock is held: nobody clears it before it is in there. */
 	if (renameat(s->fd, from, s->fd, arena_printf(s->a, "%s/x", trash)) < 0) {
 		int e = errno;
 
-		store_unstage(s, trash);
+		prefix_unstage(s, trash);
 		return err_errno(err, e, "%.400s", item->path);
 	}
 	(void)fsync(s->fd);
-	store_unstage(s, trash);
+	prefix_unstage(s, trash);
 	return 0;
 }
 
-static int remove_item(struct store *s, struct installed_item *item, size_t *ret_kept,
+static int remove_item(struct prefix *s, struct installed_item *item, size_t *ret_kept,
 		       struct err *err)
 {
 	struct verify v = { .s = s, .item = item, .root = -1 };
@@ -522,7 +522,7 @@ static int remove_item(struct store *s, struct installed_item *item, size_t *ret
 	int e;
 
 	*ret_kept = 0;
-	if (store_read_record(s, item, &r, err))
+	if (prefix_read_record(s, item, &r, err))
 		return -(int)err->code;
 	item->files = r.n_files;
 	if (item->into)
@@ -549,37 +549,37 @@ int fetch_remove(struct arena *a, const char *prefix, const char *wanted, const 
 		 const struct fetch_watch *watch, struct installed_item *ret, size_t *ret_kept,
 		 struct err *err)
 {
-	struct store s;
+	struct prefix s;
 	int r;
 
 	/* Nothing is made when there is nothing to take away. */
-	r = store_look(a, prefix, &s, err);
+	r = prefix_look(a, prefix, &s, err);
 	if (!r)
 		r = pick_one(&s, wanted, into, ret, err);
-	store_close(&s);
+	prefix_close(&s);
 	if (!r)
-		r = store_open(a, prefix, watch, &s, err);
+		r = prefix_open(a, prefix, watch, &s, err);
 	if (r)
 		return r;
 	r = pick_one(&s, wanted, into, ret, err);
 	if (!r)
 		r = remove_item(&s, ret, ret_kept, err);
-	store_close(&s);
+	prefix_close(&s);
 	return r;
 }
 
 int fetch_use(struct arena *a, const char *prefix, const char *wanted,
 	      const struct fetch_watch *watch, struct installed_item *ret, struct err *err)
 {
-	struct store s;
+	struct prefix s;
 	int r;
 
-	r = store_look(a, prefix, &s, err);
+	r = prefix_look(a, prefix, &s, err);
 	if (!r)
 		r = pick_one(&s, wanted, NULL, ret, err);
-	store_close(&s);
+	prefix_close(&s);
 	if (!r)
-		r = store_open(a, prefix, watch, &s, err);
+		r = prefix_open(a, prefix, watch, &s, err);
 	if (r)
 		return r;
 	r = pick_one(&s, wanted, NULL, ret, err);
@@ -587,8 +587,8 @@ int fetch_use(struct arena *a, const char *prefix, const char *wanted,
 		r = err_set(err, ERR_USAGE, _("%.200s was merged into %.400s: there is nothing to switch"),
 			    wanted, ret->into);
 	if (!r)
-		r = store_switch(&s, ret->name, ret->dir, false, err);
+		r = prefix_switch(&s, ret->name, ret->dir, false, err);
 	ret->current = !r;
-	store_close(&s);
+	prefix_close(&s);
 	return r;
 }

@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "fetch/store.h"
+#include "fetch/prefix.h"
 #include "fetch/tree.h"
 #include "fetch/walk.h"
 
@@ -118,23 +118,23 @@ static const char *place_file(struct arena *a, const struct into *t, const struc
 	return place(a, t, item, f->path);
 }
 
-static int records_dir(struct store *s, struct err *err)
+static int records_dir(struct prefix *s, struct err *err)
 {
-	int fd = tree_make_dir(s->fd, STORE_INTO);
+	int fd = tree_make_dir(s->fd, PREFIX_INTO);
 
-	return fd < 0 ? err_errno(err, -fd, "%.300s/%s", s->path, STORE_INTO) : fd;
+	return fd < 0 ? err_errno(err, -fd, "%.300s/%s", s->path, PREFIX_INTO) : fd;
 }
 
-static int write_pending(struct store *s, const char *id, const char *text, struct err *err)
+static int write_pending(struct prefix *s, const char *id, const char *text, struct err *err)
 {
 	_cleanup_fd_ int dir = records_dir(s, err);
 
 	if (dir < 0)
 		return dir;
-	return store_write(s, dir, arena_printf(s->a, "%s%s", id, INTO_PENDING), text, err);
+	return prefix_write(s, dir, arena_printf(s->a, "%s%s", id, INTO_PENDING), text, err);
 }
 
-static const char *head_text(struct store *s, const struct fetch_item *item, const char *toolkit)
+static const char *head_text(struct prefix *s, const struct fetch_item *item, const char *toolkit)
 {
 	const struct record r = { .name = item->name, .version = item->version, .into = toolkit };
 	struct strbuf b;
@@ -150,7 +150,7 @@ static const char *stage_name(struct arena *a, const char *id)
 	return arena_printf(a, "%sstage-%s", RECORD_PREFIX, id);
 }
 
-int into_begin(struct store *s, const struct fetch_item *item, const char *toolkit,
+int into_begin(struct prefix *s, const struct fetch_item *item, const char *toolkit,
 	       struct into *ret, struct err *err)
 {
 	struct into t = { .toolkit = toolkit, .fd = -1, .stage_fd = -1 };
@@ -176,7 +176,7 @@ int into_begin(struct store *s, const struct fetch_item *item, const char *toolk
 	return r;
 }
 
-static int there_already(struct store *s, const struct into *t, const struct record *r,
+static int there_already(struct prefix *s, const struct into *t, const struct record *r,
 			 struct err *err)
 {
 	size_t i;
@@ -201,7 +201,7 @@ static int there_already(struct store *s, const struct into *t, const struct rec
 	return 0;
 }
 
-static int move_one(struct store *s, const struct into *t, const char *from, const char *to,
+static int move_one(struct prefix *s, const struct into *t, const char *from, const char *to,
 		    struct err *err)
 {
 	const char *from_base, *to_base;
@@ -224,7 +224,7 @@ static int move_one(struct store *s, const struct into *t, const char *from, con
 }
 
 /* Folders that are to be made, so that they can be taken away: those that are not there yet. */
-static void add_dirs(struct store *s, const struct into *t, struct record *r, const char *path)
+static void add_dirs(struct prefix *s, const struct into *t, struct record *r, const char *path)
 {
 	const char *slash;
 
@@ -248,7 +248,7 @@ static void add_dirs(struct store *s, const struct into *t, struct record *r, co
 	}
 }
 
-static const char *text_of(struct store *s, const struct record *r)
+static const char *text_of(struct prefix *s, const struct record *r)
 {
 	struct strbuf b;
 	size_t i;
@@ -261,14 +261,14 @@ static const char *text_of(struct store *s, const struct record *r)
 	return b.s;
 }
 
-int into_commit(struct store *s, struct into *t, struct fetch_item *item, const char *accepted,
+int into_commit(struct prefix *s, struct into *t, struct fetch_item *item, const char *accepted,
 		struct err *err)
 {
 	struct record from, to;
 	const char *text, **sources = NULL;
 	size_t n = 0, i, k;
 
-	if (store_record(s, t->stage_fd, item, accepted, t->toolkit, &text, &from, err))
+	if (prefix_record(s, t->stage_fd, item, accepted, t->toolkit, &text, &from, err))
 		return -(int)err->code;
 	to = from;
 	to.files = NULL;
@@ -297,7 +297,7 @@ int into_commit(struct store *s, struct into *t, struct fetch_item *item, const 
 		if (renameat(dir, arena_printf(s->a, "%s%s", t->id, INTO_PENDING), dir,
 			     arena_printf(s->a, "%s%s", t->id, INTO_DONE)) < 0 ||
 		    fsync(dir) < 0)
-			return err_errno(err, errno, "%.300s/%s", s->path, STORE_INTO);
+			return err_errno(err, errno, "%.300s/%s", s->path, PREFIX_INTO);
 	}
 	item->files = to.n_files;
 	return 0;
@@ -334,9 +334,9 @@ int into_take_away(struct arena *a, int root, const struct record *r, struct err
 	return 0;
 }
 
-static void undo(struct store *s, const char *name)
+static void undo(struct prefix *s, const char *name)
 {
-	_cleanup_fd_ int dir = tree_open(s->fd, STORE_INTO, OPEN_DIR, 0), fd = -1, toolkit = -1;
+	_cleanup_fd_ int dir = tree_open(s->fd, PREFIX_INTO, OPEN_DIR, 0), fd = -1, toolkit = -1;
 	const char *id = arena_strndup(s->a, name, strlen(name) - strlen(INTO_PENDING));
 	struct record r;
 	struct view text;
@@ -358,9 +358,9 @@ static void undo(struct store *s, const char *name)
 	(void)unlinkat(dir, name, 0);
 }
 
-void into_end(struct store *s, struct into *t)
+void into_end(struct prefix *s, struct into *t)
 {
-	_cleanup_fd_ int dir = tree_open(s->fd, STORE_INTO, OPEN_DIR, 0);
+	_cleanup_fd_ int dir = tree_open(s->fd, PREFIX_INTO, OPEN_DIR, 0);
 	const char *pending = arena_printf(s->a, "%s%s", t->id, INTO_PENDING);
 	struct stat st;
 
@@ -372,13 +372,13 @@ void into_end(struct store *s, struct into *t)
 	t->fd = -1;
 	if (dir >= 0 && fstatat(dir, pending, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		undo(s, pending);
-		(void)unlinkat(s->fd, STORE_INTO, AT_REMOVEDIR);
+		(void)unlinkat(s->fd, PREFIX_INTO, AT_REMOVEDIR);
 	}
 }
 
-void into_recover(struct store *s)
+void into_recover(struct prefix *s)
 {
-	int fd = tree_open(s->fd, STORE_INTO, OPEN_DIR, 0);
+	int fd = tree_open(s->fd, PREFIX_INTO, OPEN_DIR, 0);
 	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 

@@ -10,7 +10,7 @@
 #include "fetch/fetch.h"
 #include "fetch/record.h"
 
-struct store;
+struct prefix;
 
 #define INTO_DONE ".record"
 #define INTO_PENDING ".pending"
@@ -25,15 +25,15 @@ struct into {
 /* Id of the record of an item in a toolkit. */
 const char *into_id(struct arena *a, const char *name, const char *dir, const char *toolkit);
 /* Opens the toolkit (made when it is not there), writes the pending record, makes a staging folder. */
-int into_begin(struct store *s, const struct fetch_item *item, const char *toolkit,
+int into_begin(struct prefix *s, const struct fetch_item *item, const char *toolkit,
 	       struct into *ret, struct err *err) ATTR_MUST;
 /* Moves what was unpacked into place. ERR_IO naming the file that is there already. */
-int into_commit(struct store *s, struct into *t, struct fetch_item *item, const char *accepted,
+int into_commit(struct prefix *s, struct into *t, struct fetch_item *item, const char *accepted,
 		struct err *err) ATTR_MUST;
 /* Undoes what was begun, if it was not committed; closes. */
-void into_end(struct store *s, struct into *t);
+void into_end(struct prefix *s, struct into *t);
 /* Undoes everything that is pending. The lock is held. */
-void into_recover(struct store *s);
+void into_recover(struct prefix *s);
 /* Takes away what a record lists below `root`; *ret_left counts folders that others use too. */
 int into_take_away(struct arena *a, int root, const struct record *r, struct err *err) ATTR_MUST;
 /* A folder below a toolkit, in which its own links count (lib64 to targets/...). fd or -errno. */

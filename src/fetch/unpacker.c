@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forks the unpacking children and talks to them; must leave none behind. */
-#include "fetch/worker.h"
+#include "fetch/unpacker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static int put_all(int fd, const char *p, size_t n)
 }
 
 struct job {
-	const struct worker_ask *ask;
+	const struct unpacker_ask *ask;
 	struct arena *a;
 	struct feed feed;
 	int pipe; /* between the two; -1 */
@@ -138,7 +138,7 @@ static bool is_zip(const char *name)
 	return view_ends(view_of(name), ".zip");
 }
 
-int worker_kind_ok(const char *name, struct err *err)
+int unpacker_kind_ok(const char *name, struct err *err)
 {
 	if (filters_of(name) || is_zip(name))
 		return 0;
@@ -300,7 +300,7 @@ static int pipe_pair(int fds[2], struct err *err)
 }
 
 /* One child; `pipe`: the one of the two ends that it keeps. */
-static int start_one(struct worker *w, struct job *j, int which, int pipe, struct err *err)
+static int start_one(struct unpacker *w, struct job *j, int which, int pipe, struct err *err)
 {
 	int news[2] = { -1, -1 }, answer[2] = { -1, -1 };
 	const pid_t parent = getpid();
@@ -327,14 +327,14 @@ static int start_one(struct worker *w, struct job *j, int which, int pipe, struc
 	return 0;
 }
 
-int worker_start(struct arena *a, const struct worker_ask *ask, struct worker *w, struct err *err)
+int unpacker_start(struct arena *a, const struct unpacker_ask *ask, struct unpacker *w, struct err *err)
 {
 	struct job j = { .ask = ask, .feed = { .fd = ask->fd }, .pipe = -1 };
 	int between[2] = { -1, -1 }, r;
 
 	(void)a;
-	*w = (struct worker){ .feed = { -1, -1 }, .answer = { -1, -1 } };
-	r = worker_kind_ok(ask->name, err);
+	*w = (struct unpacker){ .feed = { -1, -1 }, .answer = { -1, -1 } };
+	r = unpacker_kind_ok(ask->name, err);
 	/* Before the children shut themselves in. */
 	if (!r)
 		r = packed_load(err);
@@ -349,11 +349,11 @@ int worker_start(struct arena *a, const struct worker_ask *ask, struct worker *w
 		r = start_one(w, &j, UNPACKER, between[0], err);
 	cleanup_fd(&between[0]);
 	if (r)
-		worker_stop(w);
+		unpacker_stop(w);
 	return r;
 }
 
-static void tell(struct worker *w, int which, const struct news *n)
+static void tell(struct unpacker *w, int which, const struct news *n)
 {
 	if (w->feed[which] < 0)
 		return;
@@ -364,7 +364,7 @@ static void tell(struct worker *w, int which, const struct news *n)
 		return;
 }
 
-void worker_feed(struct worker *w, uint64_t n, bool last)
+void unpacker_feed(struct unpacker *w, uint64_t n, bool last)
 {
 	const struct news news = { .there = n, .last = last };
 
@@ -378,7 +378,7 @@ void worker_feed(struct worker *w, uint64_t n, bool last)
 		tell(w, UNPACKER, &news);
 }
 
-bool worker_ended(struct worker *w, int ms)
+bool unpacker_ended(struct unpacker *w, int ms)
 {
 	struct pollfd p[] = { { .fd = w->answer[DECODER], .events = POLLIN },
 			      { .fd = w->answer[UNPACKER], .events = POLLIN } };
@@ -387,7 +387,7 @@ bool worker_ended(struct worker *w, int ms)
 	return poll(p + 1, 1, ms) > 0;
 }
 
-static void take(struct worker *w, int which, struct answer *ret)
+static void take(struct unpacker *w, int which, struct answer *ret)
 {
 	char *to = (char *)ret;
 	size_t n = 0;
@@ -416,16 +416,16 @@ static int say(const struct answer *said, struct err *err)
 		       said->msg);
 }
 
-int worker_wait(struct worker *w, int (*tick)(void *ctx, struct err *err), void *ctx,
+int unpacker_wait(struct unpacker *w, int (*tick)(void *ctx, struct err *err), void *ctx,
 		struct unpack_done *ret, struct err *err)
 {
 	struct answer said[2] = { { .whole = 1 }, { .whole = 1 } };
 	int r;
 
-	while (!worker_ended(w, WAIT_MS)) {
+	while (!unpacker_ended(w, WAIT_MS)) {
 		r = tick ? tick(ctx, err) : 0;
 		if (r) {
-			worker_stop(w);
+			unpacker_stop(w);
 			return r;
 		}
 	}
@@ -435,7 +435,7 @@ int worker_wait(struct worker *w, int (*tick)(void *ctx, struct err *err), void 
 		cleanup_fd(&w->feed[DECODER]);
 		take(w, DECODER, &said[DECODER]);
 	}
-	worker_stop(w);
+	unpacker_stop(w);
 	/* A damaged stream is a damaged archive too: the cause is named. */
 	if (said[DECODER].code && (said[DECODER].code != ERR_IO || !said[UNPACKER].code ||
 				   strcmp(said[DECODER].msg, "?") != 0))
@@ -446,7 +446,7 @@ int worker_wait(struct worker *w, int (*tick)(void *ctx, struct err *err), void 
 	return 0;
 }
 
-void worker_stop(struct worker *w)
+void unpacker_stop(struct unpacker *w)
 {
 	pid_t *const pids[] = { &w->decoder, &w->unpacker };
 	size_t i;

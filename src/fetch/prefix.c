@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changes in the prefix, crash-safe; must not follow a link below it. */
-#include "fetch/store.h"
+#include "fetch/prefix.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,27 +62,27 @@ int stop_check(struct err *err)
 
 /* -------- opening */
 
-int store_look(struct arena *a, const char *path, struct store *ret, struct err *err)
+int prefix_look(struct arena *a, const char *path, struct prefix *ret, struct err *err)
 {
-	*ret = (struct store){ .a = a, .path = path, .fd = -1, .lock = -1 };
+	*ret = (struct prefix){ .a = a, .path = path, .fd = -1, .lock = -1 };
 	ret->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (ret->fd < 0 && errno != ENOENT)
 		return err_errno(err, errno, "%.400s", path);
 	return 0;
 }
 
-static int take_lock(struct store *s, struct err *err)
+static int take_lock(struct prefix *s, struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000L };
 	bool said = false;
 	int r;
 
-	s->lock = openat(s->fd, STORE_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	s->lock = openat(s->fd, PREFIX_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (s->lock < 0)
-		return err_errno(err, errno, "%.400s/%s", s->path, STORE_LOCK);
+		return err_errno(err, errno, "%.400s/%s", s->path, PREFIX_LOCK);
 	while (flock(s->lock, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return err_errno(err, errno, "%.400s/%s", s->path, STORE_LOCK);
+			return err_errno(err, errno, "%.400s/%s", s->path, PREFIX_LOCK);
 		if (!said && s->watch && s->watch->note)
 			s->watch->note(s->watch->ctx,
 				       arena_printf(s->a, _("%s: waiting for another cuvet that changes it"),
@@ -97,7 +97,7 @@ static int take_lock(struct store *s, struct err *err)
 }
 
 /* Whoever made these is dead: the lock was free. */
-static void clear_leftovers(struct store *s)
+static void clear_leftovers(struct prefix *s)
 {
 	int fd = openat(s->fd, ".", OPEN_DIR);
 	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -108,30 +108,30 @@ static void clear_leftovers(struct store *s)
 		return;
 	}
 	while ((entry = readdir(dir)))
-		if (strncmp(entry->d_name, STORE_STAGE, strlen(STORE_STAGE)) == 0 ||
-		    strncmp(entry->d_name, STORE_TRASH, strlen(STORE_TRASH)) == 0)
+		if (strncmp(entry->d_name, PREFIX_STAGE, strlen(PREFIX_STAGE)) == 0 ||
+		    strncmp(entry->d_name, PREFIX_TRASH, strlen(PREFIX_TRASH)) == 0)
 			(void)tree_remove(s->fd, entry->d_name);
 	into_recover(s);
 }
 
-int store_open(struct arena *a, const char *path, const struct fetch_watch *watch,
-	       struct store *ret, struct err *err)
+int prefix_open(struct arena *a, const char *path, const struct fetch_watch *watch,
+	       struct prefix *ret, struct err *err)
 {
 	int r;
 
-	*ret = (struct store){ .a = a, .path = path, .fd = -1, .lock = -1, .watch = watch };
+	*ret = (struct prefix){ .a = a, .path = path, .fd = -1, .lock = -1, .watch = watch };
 	r = tree_user_dir(a, path, &ret->fd, err);
 	if (!r)
 		r = take_lock(ret, err);
 	if (r) {
-		store_close(ret);
+		prefix_close(ret);
 		return err_wrap(err, _("the prefix %.300s cannot be used"), path);
 	}
 	clear_leftovers(ret);
 	return 0;
 }
 
-void store_close(struct store *s)
+void prefix_close(struct prefix *s)
 {
 	cleanup_fd(&s->lock);
 	cleanup_fd(&s->fd);
@@ -140,7 +140,7 @@ void store_close(struct store *s)
 
 /* -------- staging and publishing */
 
-static const char *fresh_name(struct store *s, const char *before)
+static const char *fresh_name(struct prefix *s, const char *before)
 {
 	uint64_t number = 0;
 
@@ -149,9 +149,9 @@ static const char *fresh_name(struct store *s, const char *before)
 	return arena_printf(s->a, "%s%016llx", before, (unsigned long long)number);
 }
 
-int store_stage(struct store *s, const char **ret_name, int *ret_fd, struct err *err)
+int prefix_stage(struct prefix *s, const char **ret_name, int *ret_fd, struct err *err)
 {
-	const char *name = fresh_name(s, STORE_STAGE);
+	const char *name = fresh_name(s, PREFIX_STAGE);
 	int fd;
 
 	if (mkdirat(s->fd, name, 0755) < 0)
@@ -164,13 +164,13 @@ int store_stage(struct store *s, const char **ret_name, int *ret_fd, struct err 
 	return 0;
 }
 
-void store_unstage(struct store *s, const char *name)
+void prefix_unstage(struct prefix *s, const char *name)
 {
 	if (name)
 		(void)tree_remove(s->fd, name);
 }
 
-int store_write(struct store *s, int dir, const char *name, const char *text, struct err *err)
+int prefix_write(struct prefix *s, int dir, const char *name, const char *text, struct err *err)
 {
 	const char *fresh = fresh_name(s, RECORD_PREFIX "new-");
 	_cleanup_fd_ int fd =
@@ -187,7 +187,7 @@ int store_write(struct store *s, int dir, const char *name, const char *text, st
 	return r;
 }
 
-int store_record(struct store *s, int stage, const struct fetch_item *item, const char *accepted,
+int prefix_record(struct prefix *s, int stage, const struct fetch_item *item, const char *accepted,
 		 const char *into, const char **ret, struct record *ret_parsed, struct err *err)
 {
 	struct record head = {
@@ -235,7 +235,7 @@ static int rename_fresh(int from_dir, const char *from, int to_dir, const char *
 	return renameat(from_dir, from, to_dir, to) < 0 ? -errno : 0;
 }
 
-int store_publish(struct store *s, const char *stage, struct fetch_item *item,
+int prefix_publish(struct prefix *s, const char *stage, struct fetch_item *item,
 		  const char *accepted, struct err *err)
 {
 	_cleanup_fd_ int fd = openat(s->fd, stage, OPEN_DIR), home = -1;
@@ -245,8 +245,8 @@ int store_publish(struct store *s, const char *stage, struct fetch_item *item,
 
 	if (fd < 0)
 		return err_errno(err, errno, "%.300s/%s", s->path, stage);
-	if (store_record(s, fd, item, accepted, NULL, &text, &parsed, err) ||
-	    store_write(s, fd, RECORD_NAME, text, err))
+	if (prefix_record(s, fd, item, accepted, NULL, &text, &parsed, err) ||
+	    prefix_write(s, fd, RECORD_NAME, text, err))
 		return -(int)err->code;
 	if (unlinkat(fd, RECORD_LIST, 0) < 0 || fsync(fd) < 0)
 		return err_errno(err, errno, "%.300s/%s", s->path, stage);
@@ -264,7 +264,7 @@ int store_publish(struct store *s, const char *stage, struct fetch_item *item,
 	return 0;
 }
 
-int store_switch(struct store *s, const char *name, const char *dir, bool if_none, struct err *err)
+int prefix_switch(struct prefix *s, const char *name, const char *dir, bool if_none, struct err *err)
 {
 	_cleanup_fd_ int home = tree_open(s->fd, name, O_RDONLY | O_DIRECTORY, 0);
 	const char *fresh = fresh_name(s, RECORD_PREFIX "new-");
