@@ -16,7 +16,7 @@ say() {
 	echo "deps: $*" >&2
 }
 
-# One need a line: level, how to see it (cmd NAME | header FILE | python MODULE | lib FILE), the
+# One need a line: level, how to see it (cmd NAME | header FILE | python MODULE | deb NAME | modules -), the
 # Debian package, and "must" or "may": without a "must" nothing can be built, without a "may" the
 # tests that need it are skipped by name; without the last two of "build" `cuvet data update` cannot
 # verify, or can take files alone.
@@ -25,6 +25,7 @@ needs() {
 	build cmd cc gcc must
 	build header stdio.h libc6-dev must
 	build header cjson/cJSON.h libcjson-dev must
+	build header archive.h libarchive-dev may
 	build header openssl/evp.h libssl-dev may
 	build header curl/curl.h libcurl4-openssl-dev may
 	test header cmocka.h libcmocka-dev may
@@ -40,6 +41,15 @@ needs() {
 	test cmd umoci umoci may
 	test cmd skopeo skopeo may
 	test cmd buildah buildah may
+	test cmd zsh zsh may
+	test cmd ksh93 ksh93u+m may
+	test cmd mksh mksh may
+	test cmd fish fish may
+	test cmd tcsh tcsh may
+	test cmd elvish elvish may
+	test cmd xonsh xonsh may
+	test cmd direnv direnv may
+	test modules modulecmd environment-modules may
 	test cmd scdoc scdoc may
 	test cmd xgettext gettext may
 	fuzz cmd clang clang must
@@ -75,6 +85,10 @@ met() { # kind name
 			[ -e "$d/$2" ] && return 0
 		done
 		command -v python3 >/dev/null 2>&1 && python3 -c "import $2" 2>/dev/null
+		;;
+	modules)
+		# Lmod does as well, and apt-get would put the one in the place of the other.
+		[ -e /usr/share/lmod ] || [ -e /usr/share/modules ]
 		;;
 	deb)
 		! command -v dpkg-query >/dev/null 2>&1 ||

@@ -37,6 +37,7 @@ static enum mark mark_of(struct view line)
 struct found {
 	size_t from, to; /* bytes of the text, both marker lines included */
 	bool found, joined;
+	bool crlf; /* how its own lines end */
 };
 
 static int find(struct view text, struct found *b, struct err *err)
@@ -60,6 +61,7 @@ static int find(struct view text, struct found *b, struct err *err)
 		if (m == MARK_BEGIN || m == MARK_BEGIN_NO_EOL) {
 			open = true;
 			b->joined = m == MARK_BEGIN_NO_EOL;
+			b->crlf = next - at > 1 && memcmp(text.p + next - 2, "\r\n", 2) == 0;
 			b->from = at;
 		} else if (m == MARK_END) {
 			open = false;
@@ -104,6 +106,8 @@ int env_block_edit(struct arena *a, struct view text, const char *comment, const
 	r = find(text, &b, err);
 	if (r)
 		return r;
+	if (b.found)
+		crlf = b.crlf;
 	strbuf_init(&out, a);
 	strbuf_addn(&out, text.p ? text.p : "", b.from);
 	if (body) {

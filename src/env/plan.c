@@ -182,6 +182,17 @@ static void note_driver(struct arena *a, struct compat *c, const struct snapshot
 				  driver->value, set->version, least));
 }
 
+/* One that is installed goes along, if its CUDA is known and no wheel brings its own. */
+static bool wants_cudnn(struct arena *a, const struct snapshot *s, struct env_set *set)
+{
+	if (!set->version || !fact_yes(&s->parts.environment))
+		return false;
+	if (!wheels_bring_theirs(s))
+		return true;
+	note(a, set, _("no cuDNN is added: PyTorch's wheels bring theirs"));
+	return false;
+}
+
 int env_plan(struct arena *a, const struct sysroot *root, struct compat *c,
 	     const struct snapshot *s, const struct env_request *q, struct env_set *ret,
 	     struct err *err)
@@ -204,7 +215,9 @@ int env_plan(struct arena *a, const struct sysroot *root, struct compat *c,
 		note_driver(a, c, s, &set);
 	}
 	if (!set.windows && (!q->unset || q->cudnn)) {
-		r = env_choose_cudnn(a, root, s, q->cudnn, set.version, &set.cudnn, err);
+		r = 0;
+		if (q->cudnn || wants_cudnn(a, s, &set))
+			r = env_choose_cudnn(a, root, s, q->cudnn, set.version, &set.cudnn, err);
 		if (r)
 			return r;
 		if (set.cudnn)

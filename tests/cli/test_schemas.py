@@ -158,6 +158,18 @@ def of_binaries(binary, home):
     check(binary, "inspect --pid", ["inspect", "--json", "--pid", str(os.getpid())], home)
 
 
+def of_env(env, reports, home):
+    prefix = os.path.join(home, "cuda")
+    os.makedirs(prefix + "/bin")
+    os.makedirs(prefix + "/lib64")
+    open(prefix + "/bin/nvcc", "w", encoding="ascii").close()
+    for args in ["--shell", "fish"], ["--format", "dockerfile", "--dev"], ["--write", home + "/x.sh"]:
+        check(env, "env " + args[0], ["env", "--json", "--cuda", prefix, *args], home)
+    check(env, "env --unset", ["env", "--json", "--unset", "--shell", "sh"], home)
+    check(env, "env --remove", ["env", "--json", "--remove", home + "/x.sh"], home)
+    check(reports, "env --check", ["env", "--json", "--check"], home)
+
+
 def negative(validators):
     """The schemas can fail: an empty object, another schema, and a field that is not documented."""
     for name, validator in validators.items():
@@ -169,7 +181,7 @@ def negative(validators):
 
 
 def main():
-    names = ["report", "snapshot", "explain", "data", "table", "plan", "binary"]
+    names = ["report", "snapshot", "explain", "data", "table", "plan", "binary", "env"]
     validators = {name: load(name) for name in names}
     published = {pathlib.Path(p).name[:-12] for p in glob.glob(str(ROOT / "docs/schema/*.schema.json"))}
     report("every published schema is used here", sorted(published ^ set(names)))
@@ -183,6 +195,7 @@ def main():
         check(validators["data"], "data --data", ["data", "--json", "--data", str(ROOT / "data/compat")], home)
         check(validators["report"], "check, this machine", ["check", "--json"], home)
         check(validators["snapshot"], "snapshot, this machine", ["snapshot"], home)
+        of_env(validators["env"], validators["report"], home)
         of_tables(validators["table"], home)
         of_binaries(validators["binary"], home)
         of_targets(validators["report"], validators["plan"], home)

@@ -15,7 +15,7 @@ toolkit() {
 }
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return 1
 	export HOME=$BATS_TEST_TMPDIR/home
 	mkdir -p "$HOME" root/etc
 	unset CUDA_HOME CUDA_PATH LD_LIBRARY_PATH
@@ -244,7 +244,7 @@ write() {
 	cuvet env --cuda "$R/usr/local/cuda-12.8" --write .bashrc
 	[ "$(grep -c 'cuvet env.*>>>$' .bashrc)" = 1 ]
 	grep -q cuda-12.8 .bashrc
-	! grep -q cuda-12.4 .bashrc
+	[ "$(grep -c cuda-12.4 .bashrc)" -eq 0 ]
 	cuvet env --remove .bashrc
 	expect_status 0
 	cmp .bashrc before
