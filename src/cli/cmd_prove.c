@@ -171,7 +171,7 @@ static int run(struct run *r)
 		more(r, &po, o->stack ? &stack : NULL, &p);
 	if (tell)
 		clear_doing();
-	if (!p.n_gpus && !p.interrupted) {
+	if ((!p.cuda || !p.n_gpus) && !p.interrupted) {
 		code = find_cause(r, &p);
 		if (code)
 			return code;

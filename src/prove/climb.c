@@ -3,8 +3,10 @@
 #include "prove/climb.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "prove/worker.h"
@@ -139,6 +141,23 @@ static bool ends_ladder(const struct lab *l, const struct rung *r, enum proof_re
 	       (result == PROOF_SKIP && r->base);
 }
 
+/* Waits until no other GPU measures. The keeper takes the turn from a worker that ends or hangs. */
+static void take_turn(const struct worker *w)
+{
+	struct worker_note n = { .magic = WORKER_MAGIC, .kind = NOTE_WAIT };
+	struct timespec pause = { .tv_nsec = 2000000 };
+	struct lab_turn *t = w->opt->turn;
+	int32_t nobody = 0;
+
+	if (!t || t->holder == w->gpu + 1)
+		return;
+	send(&n);
+	while (!atomic_compare_exchange_strong(&t->holder, &nobody, w->gpu + 1)) {
+		nobody = 0;
+		nanosleep(&pause, NULL);
+	}
+}
+
 static void skip_rest(int from, int broken, enum proof_result how)
 {
 	struct worker_note n = { .magic = WORKER_MAGIC, .kind = NOTE_END };
@@ -164,6 +183,10 @@ long climb(void *ctx, void *answer, size_t size)
 	(void)size;
 	l.random = w->opt->seed + 0x100000001ULL * (unsigned)w->gpu;
 	for (i = 0; ladder[i]; i++) {
+		if (w->opt->bench && ladder[i]->when == RUNG_BENCH)
+			take_turn(w);
+		else
+			give_turn(w->opt->turn, w->gpu);
 		result = step(&l, i);
 		if (ends_ladder(&l, ladder[i], result)) {
 			skip_rest(i + 1, i, result);

@@ -197,6 +197,7 @@ int lab_near(struct lab *l, const char *what, const float *got, const double *wa
 	     const double *bound, size_t n)
 {
 	double worst = 0, e;
+	struct proof_figure *f;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -207,6 +208,13 @@ int lab_near(struct lab *l, const char *what, const float *got, const double *wa
 					(double)got[i], want[i], bound[i]);
 		if (bound[i] > 0 && e / bound[i] > worst)
 			worst = e / bound[i];
+	}
+	/* Of several the worst. */
+	for (f = l->o->figures; f < l->o->figures + l->o->n_figures; f++) {
+		if (strcmp(f->name, "error_of_bound") != 0)
+			continue;
+		f->value = worst > f->value ? worst : f->value;
+		return 0;
 	}
 	lab_figure(l, "error_of_bound", worst);
 	return 0;

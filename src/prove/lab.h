@@ -20,6 +20,11 @@ struct lab_progress {
 	char doing[60];
 };
 
+/* Shared by all workers: what is measured, is measured by one at a time. 0: nobody. */
+struct lab_turn {
+	_Atomic int32_t holder; /* its GPU's number and one */
+};
+
 struct prove_options {
 	bool full, bench;
 	bool keep_going; /* a broken rung above the base ends nothing */
@@ -28,6 +33,7 @@ struct prove_options {
 	long timeout_s; /* for one rung; 0: its own */
 	uint64_t seed;
 	const char *library; /* "libcuda.so.1" */
+	struct lab_turn *turn; /* NULL: there are no others */
 };
 
 struct lab_module;

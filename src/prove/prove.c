@@ -7,12 +7,15 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "prove/worker.h"
+#include "sys/sysroot.h"
 
 /* For processes that are done to give back their memory; what takes longer is left to itself. */
 enum { GRACE_MS = 3000 };
@@ -24,6 +27,7 @@ struct keeper {
 	struct proof *p;
 	struct worker *workers[WORKER_GPUS_MAX];
 	size_t n;
+	bool direct; /* each worker sees its own GPU alone from the start */
 	int signals; /* signalfd; -1 */
 	int caught;
 };
@@ -60,7 +64,8 @@ const char *const *prove_environment(struct arena *a, const char *visible)
 	return env;
 }
 
-static struct worker *add_worker(struct keeper *k, int gpu, const char *visible)
+/* visible: of this GPU alone, NULL: all are seen, and this one says which there are. */
+static void add_worker(struct keeper *k, int gpu, const char *visible, bool scout)
 {
 	struct worker *w = arena_alloc(k->a, sizeof(*w));
 
@@ -68,17 +73,63 @@ static struct worker *add_worker(struct keeper *k, int gpu, const char *visible)
 	w->opt = k->opt;
 	w->gpu = gpu;
 	w->ordinal = visible ? 0 : gpu;
-	w->scout = !visible;
+	w->scout = scout;
 	w->env = prove_environment(k->a, visible);
 	k->workers[k->n++] = w;
 	worker_start(w);
-	return w;
 }
 
-static void take_gpu(struct keeper *k, const struct worker_note *n)
+/* GPUs whose nodes are there, as the driver numbers them from 0 on; 0: not known. */
+static int count_nodes(struct arena *a)
+{
+	struct sysroot *root;
+	struct dirlist list;
+	struct err e;
+	uint64_t number;
+	size_t i;
+	int n = 0;
+
+	if (sysroot_open(a, "/", &root, &e) || sysroot_list(root, a, "/dev", 16384, &list))
+		return 0;
+	for (i = 0; i < list.n; i++)
+		if (begins(list.names[i], "nvidia") &&
+		    view_u64(view_of(list.names[i] + strlen("nvidia")), 10, &number))
+			n++;
+	return n;
+}
+
+/*
+ * With the GPUs' number known and nothing hidden by the user, each worker is started at once with its
+ * own one visible; else the first one sees all and says which there are.
+ */
+static void start(struct keeper *k)
+{
+	const char *chosen = getenv("CUDA_VISIBLE_DEVICES"), *order = getenv("CUDA_DEVICE_ORDER");
+	int n = chosen || order ? 0 : count_nodes(k->a), i, only = k->opt->gpu;
+
+	if (n > WORKER_GPUS_MAX || (only >= 0 && only >= n))
+		n = 0;
+	if (n < 2) {
+		add_worker(k, only >= 0 ? only : 0, NULL, true);
+		return;
+	}
+	k->direct = true;
+	k->p->n_gpus = (size_t)n;
+	k->p->gpus = arena_calloc(k->a, (size_t)n, sizeof(*k->p->gpus));
+	for (i = 0; i < n; i++)
+		if (only < 0 || i == only)
+			add_worker(k, i, arena_printf(k->a, "%d", i), true);
+}
+
+static void take_gpu(struct keeper *k, const struct worker *w, const struct worker_note *n)
 {
 	struct proof *p = k->p;
 
+	if (k->direct) {
+		if (n->rung == 0)
+			p->gpus[w->gpu] = n->gpu;
+		return;
+	}
 	if (!p->gpus) {
 		p->gpus = arena_calloc(k->a, (size_t)n->n, sizeof(*p->gpus));
 		p->n_gpus = (size_t)n->n;
@@ -89,7 +140,7 @@ static void take_gpu(struct keeper *k, const struct worker_note *n)
 	if (n->rung == k->workers[0]->gpu || (k->opt->gpu >= 0 && n->rung != k->opt->gpu))
 		return;
 	if (k->n < WORKER_GPUS_MAX && n->gpu.uuid[0])
-		add_worker(k, n->rung, n->gpu.uuid);
+		add_worker(k, n->rung, n->gpu.uuid, false);
 }
 
 static void take_notes(struct keeper *k, struct worker *w)
@@ -104,7 +155,7 @@ static void take_notes(struct keeper *k, struct worker *w)
 			k->p->driver = arena_strdup(k->a, n.o.path);
 		}
 		if (n.kind == NOTE_GPU && w->scout)
-			take_gpu(k, &n);
+			take_gpu(k, w, &n);
 	}
 	if (!w->done && worker_left(w) == 0)
 		worker_hung(w);
@@ -177,14 +228,16 @@ void prove_run(struct arena *a, const struct prove_options *o, const struct prov
 {
 	struct keeper k = { .a = a, .opt = o, .watch = watch, .p = ret };
 	struct prove_options own = *o;
-	long start = clock_ms();
+	struct lab_turn *turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	long began = clock_ms();
 	sigset_t set, was;
 	size_t i;
 
 	if (!own.library)
 		own.library = "libcuda.so.1";
 	if (!own.seed && getrandom(&own.seed, sizeof(own.seed), 0) != sizeof(own.seed))
-		own.seed = (uint64_t)start * 2654435761U + (uint64_t)getpid();
+		own.seed = (uint64_t)began * 2654435761U + (uint64_t)getpid();
 	k.opt = &own;
 	/* A signal is read between two notes, so that no worker is left behind. */
 	sigemptyset(&set);
@@ -193,7 +246,8 @@ void prove_run(struct arena *a, const struct prove_options *o, const struct prov
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, &was);
 	k.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	add_worker(&k, own.gpu >= 0 ? own.gpu : 0, NULL);
+	own.turn = turn == MAP_FAILED ? NULL : turn;
+	start(&k);
 	while (wait_for_more(&k)) {
 		if (k.signals >= 0)
 			take_signal(&k);
@@ -204,6 +258,8 @@ void prove_run(struct arena *a, const struct prove_options *o, const struct prov
 	if (k.signals >= 0)
 		close(k.signals);
 	sigprocmask(SIG_SETMASK, &was, NULL);
+	if (own.turn)
+		munmap(own.turn, sizeof(*own.turn));
 	collect(&k);
-	ret->ms = clock_ms() - start;
+	ret->ms = clock_ms() - began;
 }

@@ -171,48 +171,61 @@ static void collect(struct arena *a, struct stack_job *j, struct proof_outcome *
 			 j->s->libraries[j->rung->needs].path);
 }
 
+static int is_alone(const struct stack_job *j)
+{
+	return j->opt->bench && (j->rung->bench || j->rung->all_gpus);
+}
+
+static void job_start(struct arena *a, struct stack_job *j)
+{
+	struct proof_outcome o = { 0 };
+
+	if (wanted(j, &o))
+		child_start(&j->child, in_child, j, sizeof(struct proof_outcome),
+			    prove_environment(a, NULL),
+			    (j->opt->timeout_s ? j->opt->timeout_s : j->rung->deadline_s) * 1000L);
+}
+
+static void job_end(struct arena *a, struct stack_job *j, struct proof *p)
+{
+	struct proof_test *t = ARENA_APPEND(a, p->tests, p->n);
+
+	t->name = j->rung->name;
+	t->gpu = j->rung->all_gpus ? -1 : j->gpu;
+	if (wanted(j, &t->o))
+		collect(a, j, &t->o);
+}
+
 void stack_run(struct arena *a, const struct prove_options *o, const struct stack *s, int gpu,
 	       struct proof *p)
 {
 	struct stack_job *jobs = arena_calloc(a, RUNGS_MAX, sizeof(*jobs));
 	struct lab_progress *pages = mmap(NULL, RUNGS_MAX * sizeof(*pages), PROT_READ | PROT_WRITE,
 					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct proof_test *t;
 	long start = clock_ms();
 	struct prove_options *own = arena_alloc(a, sizeof(*own));
-	size_t i, pass;
+	size_t i;
+	int alone;
 
 	if (pages == MAP_FAILED)
 		return;
 	*own = *o;
 	if (!own->library)
 		own->library = "libcuda.so.1";
-	/* What is measured runs when the rest is through. */
-	for (pass = 0; pass < 2; pass++) {
+	/* All at once; what is measured after the rest, and alone. */
+	for (i = 0; stack_rungs[i] && i < RUNGS_MAX; i++) {
+		jobs[i] = (struct stack_job){ .opt = own, .s = s, .rung = stack_rungs[i], .gpu = gpu,
+					      .progress = &pages[i] };
+		if (!is_alone(&jobs[i]))
+			job_start(a, &jobs[i]);
+	}
+	for (alone = 0; alone < 2; alone++) {
 		for (i = 0; stack_rungs[i] && i < RUNGS_MAX; i++) {
-			struct stack_job *j = &jobs[i];
-			struct proof_outcome none = { 0 };
-
-			if (stack_rungs[i]->bench != (pass == 1))
+			if (is_alone(&jobs[i]) != alone)
 				continue;
-			*j = (struct stack_job){ .opt = own, .s = s, .rung = stack_rungs[i], .gpu = gpu,
-						 .progress = &pages[i] };
-			j->child.pid = 0;
-			if (wanted(j, &none))
-				child_start(&j->child, in_child, j, sizeof(struct proof_outcome),
-					    prove_environment(a, NULL),
-					    (o->timeout_s ? o->timeout_s : j->rung->deadline_s) * 1000L);
-		}
-		for (i = 0; stack_rungs[i] && i < RUNGS_MAX; i++) {
-			struct stack_job *j = &jobs[i];
-
-			if (stack_rungs[i]->bench != (pass == 1))
-				continue;
-			t = ARENA_APPEND(a, p->tests, p->n);
-			t->name = j->rung->name;
-			t->gpu = j->rung->all_gpus ? -1 : gpu;
-			if (wanted(j, &t->o))
-				collect(a, j, &t->o);
+			if (alone)
+				job_start(a, &jobs[i]);
+			job_end(a, &jobs[i], p);
 		}
 	}
 	p->ms += clock_ms() - start;

@@ -39,6 +39,7 @@ struct fat_entry {
 	uint16_t minor, major;
 	uint32_t arch, name_offset, name_size;
 	uint64_t flags, zero, uncompressed;
+	uint64_t options_at, none; /* what `options` points to: where the compiler's options would be */
 };
 
 struct fat_wrapper {
@@ -66,7 +67,9 @@ static void *make_fat(struct lab *l)
 				  .size = sizeof(*e) + padded };
 	/* PTX 4.0 for 5.0, of 64 bits. */
 	*e = (struct fat_entry){ .kind = 1, .version = 0x101, .header_size = sizeof(*e),
-				 .size = padded, .major = 4, .minor = 0, .arch = 50, .flags = 0x11 };
+				 .size = padded, .options = offsetof(struct fat_entry, options_at),
+				 .major = 4, .arch = 50, .flags = 0x11,
+				 .options_at = offsetof(struct fat_entry, none) };
 	memcpy(e + 1, text, n);
 	return h;
 }

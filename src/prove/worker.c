@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,6 +57,9 @@ long worker_left(const struct worker *w)
 {
 	long left = w->started_ms + deadline_ms(w) - clock_ms();
 
+	/* Whom it waits for has a deadline. */
+	if (w->waiting)
+		return 1000;
 	return left > 0 ? left : 0;
 }
 
@@ -75,6 +79,14 @@ static void last_call(const struct worker *w, char *to, size_t size)
 	to[i] = '\0';
 }
 
+void give_turn(struct lab_turn *t, int gpu)
+{
+	int32_t mine = gpu + 1;
+
+	if (t)
+		atomic_compare_exchange_strong(&t->holder, &mine, 0);
+}
+
 /* Rows that did not come get a reason. */
 static void close_rows(struct worker *w, const char *why)
 {
@@ -91,6 +103,7 @@ static void close_rows(struct worker *w, const char *why)
 	}
 	w->done = true;
 	w->done_ms = clock_ms();
+	give_turn(w->opt->turn, w->gpu);
 }
 
 /* The rung that is under way (the first open one, when it never said) ends in this way. */
@@ -198,6 +211,7 @@ static bool seal(struct worker_note *n)
 
 static void enter(struct worker *w, const struct worker_note *n)
 {
+	w->waiting = n->kind == NOTE_WAIT;
 	switch (n->kind) {
 	case NOTE_BEGIN:
 		w->current = n->rung;

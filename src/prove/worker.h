@@ -12,7 +12,7 @@
 
 enum { WORKER_GPUS_MAX = 64, WORKER_RUNGS_MAX = 64 };
 
-enum worker_note_kind { NOTE_BEGIN = 1, NOTE_END, NOTE_GPU, NOTE_DRIVER, NOTE_DONE };
+enum worker_note_kind { NOTE_BEGIN = 1, NOTE_END, NOTE_GPU, NOTE_DRIVER, NOTE_WAIT, NOTE_DONE };
 
 /* As it goes through the pipe: less than PIPE_BUF, so that each comes whole. */
 struct worker_note {
@@ -39,6 +39,7 @@ struct worker {
 	bool ended[WORKER_RUNGS_MAX];
 	int current;	/* rung under way; -1: none */
 	long started_ms; /* of it */
+	bool waiting;	/* for its turn: no deadline runs */
 	bool done;	/* nothing more comes: all rows are filled */
 	bool gone;	/* reaped, or given up */
 	long done_ms;

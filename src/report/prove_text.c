@@ -67,7 +67,6 @@ static void put_figure(struct strbuf *b, const struct proof_figure *f)
 	} units[] = {
 		{ "gb_per_s", "GB/s" }, { "tflop_per_s", "TFLOP/s" }, { "mib", "MiB" },
 		{ "us", "us" },		{ "ms", "ms" },		     { "bytes", "bytes" },
-		{ "spread", "" },
 	};
 	size_t n = strlen(f->name), m = 0, i, k;
 	char name[PROOF_NAME];
