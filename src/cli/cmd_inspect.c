@@ -81,7 +81,8 @@ static int usage(const struct options *o, long *ret_pid, struct err *err)
 	if (o->pid && (o->args.n || o->root))
 		return err_set(err, ERR_USAGE, _("--pid goes with no path and not with --root"));
 	if (!o->pid && !o->args.n)
-		return err_set(err, ERR_USAGE, _("inspect what? name a file, a folder, or --pid N"));
+		return err_set(err, ERR_USAGE,
+			       _("inspect what? name a file, a folder, or --pid N"));
 	if (o->facts && !o->root)
 		return err_set(err, ERR_USAGE, _("--facts goes with --root"));
 	*ret_pid = (long)pid;
@@ -115,7 +116,8 @@ static int run(struct run *r)
 }
 
 /* clang-format off */
-static const struct opt opt_pid = { .name = "pid", .kind = OPT_STRING, .arg = "N", .offset = offsetof(struct options, pid),
+static const struct opt opt_pid = { .name = "pid", .kind = OPT_STRING, .arg = "N",
+	.offset = offsetof(struct options, pid),
 	.help = N_("what process N has loaded, against what it would load now") };
 /* clang-format on */
 static const struct opt *const opts[] = { &opt_pid, NULL };
@@ -124,16 +126,17 @@ const struct cmd cmd_inspect = {
 	.name = "inspect",
 	.args = "FILE|DIR...",
 	.summary = N_("what a binary holds, what it would load and why"),
-	.details = N_("Says for libraries, programs, objects and archives: the GPUs that their code was compiled "
-		      "for, the libraries that they need, and which files the loader of the root would take for "
-		      "them, by which rule, and which copies that hides. Wheels, source archives and .a files are "
-		      "looked into; nothing is unpacked to disk, loaded or run.\n"
-		      "\n"
-		      "  cuvet inspect libtorch_cuda.so\n"
-		      "  cuvet inspect /usr/local/cuda/lib64 --json\n"
-		      "  cuvet inspect torch-2.7.1-cp312-cp312-manylinux_2_28_x86_64.whl\n"
-		      "  cuvet inspect --root /mnt/image /usr/bin/python3\n"
-		      "  cuvet inspect --pid 4711\n"),
+	.details = N_(
+		"Says for libraries, programs, objects and archives: the GPUs that their code was compiled "
+		"for, the libraries that they need, and which files the loader of the root would take for "
+		"them, by which rule, and which copies that hides. Wheels, source archives and .a files are "
+		"looked into; nothing is unpacked to disk, loaded or run.\n"
+		"\n"
+		"  cuvet inspect libtorch_cuda.so\n"
+		"  cuvet inspect /usr/local/cuda/lib64 --json\n"
+		"  cuvet inspect torch-2.7.1-cp312-cp312-manylinux_2_28_x86_64.whl\n"
+		"  cuvet inspect --root /mnt/image /usr/bin/python3\n"
+		"  cuvet inspect --pid 4711\n"),
 	.opts = opts,
 	.run = run,
 };

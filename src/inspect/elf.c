@@ -16,7 +16,8 @@ enum {
 	JUNK_BETWEEN = 16 << 20, /* cuFFT has 11 MiB of other data between two, cuBLASLt 5 */
 };
 
-/* Sections that may hold GPU code. What .nv_fatbin holds is registered when the library is loaded. */
+/* Sections that may hold GPU code. What .nv_fatbin holds is registered when the library is loaded.
+ */
 static const struct {
 	const char *name;
 	bool linked;
@@ -55,7 +56,8 @@ void inspect_add_code(struct inspect *in, struct inspect_file *f, struct fatbin_
 /* A section that lies in the file, moved to where the object begins. */
 static bool in_file(const struct elf *e, const struct elf_named *n, struct elf_section *ret)
 {
-	if (n->s.type == SHT_NOBITS || n->s.off > e->file_size || n->s.size > e->file_size - n->s.off)
+	if (n->s.type == SHT_NOBITS || n->s.off > e->file_size ||
+	    n->s.size > e->file_size - n->s.off)
 		return false;
 	*ret = n->s;
 	ret->off += e->base;
@@ -82,7 +84,8 @@ static void gpu_code(struct inspect *in, struct inspect_file *f, const struct el
 
 	for (k = 0; k < ARRAY_LEN(places); k++) {
 		for (i = 0; i < n; i++) {
-			struct inspect_code c = { .section = places[k].name, .linked = places[k].linked };
+			struct inspect_code c = { .section = places[k].name,
+						  .linked = places[k].linked };
 			struct fatbin_place place = { .fd = e->fd, .base = e->base,
 						      .segment = has_segment ? &segment : NULL };
 
@@ -91,7 +94,8 @@ static void gpu_code(struct inspect *in, struct inspect_file *f, const struct el
 			if (in_file(e, &list[i], &place.section))
 				inspect_add_code(in, f, &place, &c);
 			else if (list[i].s.type != SHT_NOBITS && !f->why)
-				f->why = damage_text(in->a, list[i].name, _("lies past the end of the file"));
+				f->why = damage_text(in->a, list[i].name,
+						     _("lies past the end of the file"));
 		}
 	}
 }
@@ -111,7 +115,8 @@ static void compat_text(struct inspect *in, struct inspect_compat *c, struct vie
 		return;
 	}
 	c->cuda = json_get_str(doc, "CUDA version");
-	for (one = json_first(json_get(doc, "driver")); one && c->n_drivers < DRIVERS_MAX; one = json_next(one)) {
+	for (one = json_first(json_get(doc, "driver")); one && c->n_drivers < DRIVERS_MAX;
+	     one = json_next(one)) {
 		if (json_int(one, &n))
 			*ARENA_APPEND(in->a, c->drivers, c->n_drivers) =
 				arena_printf(in->a, "%lld", (long long)n);
@@ -171,7 +176,8 @@ static enum inspect_kind kind_of(const struct elf *e)
 	}
 }
 
-/* "cpython-312" of _C.cpython-312-x86_64-linux-gnu.so, "abi3" of _C.abi3.so, "cp312" of _C.cp312-win_amd64.pyd. */
+/* "cpython-312" of _C.cpython-312-x86_64-linux-gnu.so, "abi3" of _C.abi3.so, "cp312" of
+ * _C.cp312-win_amd64.pyd. */
 const char *inspect_python_tag(struct arena *a, const char *path)
 {
 	struct view name = view_of(path_base(path)), rest, part;
@@ -205,7 +211,8 @@ static void bare_cubin(struct inspect *in, struct inspect_file *f, const struct 
 
 	if (!e->wide || !elf_at(e, h, 4, 48))
 		return;
-	/* Old: in the low byte and repeated in the third; since 12.8 (ABI 8): in the second byte. */
+	/* Old: in the low byte and repeated in the third; since 12.8 (ABI 8): in the second byte.
+	 */
 	sm = h[0] && h[0] == h[2] ? h[0] : h[1] ? h[1] : h[0];
 	if (sm < 10)
 		return;

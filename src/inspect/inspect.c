@@ -89,7 +89,8 @@ static void members(struct inspect *in, struct inspect_file *f, struct ar *ar)
 		in->files[mine].why = ar->damage;
 }
 
-static bool archive(struct inspect *in, int fd, uint64_t base, uint64_t size, struct inspect_file *f)
+static bool archive(struct inspect *in, int fd, uint64_t base, uint64_t size,
+		    struct inspect_file *f)
 {
 	struct ar ar;
 	int e;
@@ -149,13 +150,17 @@ static void other(struct inspect_file *f, const unsigned char *h, size_t n, uint
 			      _("a pointer of git-lfs: the file itself was not downloaded") :
 			      _("text, no library");
 	} else {
-		f->why = size < 4 ? _("shorter than any header") : _("of a kind that is not known here");
+		f->why = size < 4 ? _("shorter than any header")
+				  : _("of a kind that is not known here");
 	}
 }
 
-static bool bare_fatbin(struct inspect *in, int fd, uint64_t base, uint64_t size, struct inspect_file *f)
+static bool bare_fatbin(struct inspect *in, int fd, uint64_t base, uint64_t size,
+			struct inspect_file *f)
 {
-	struct fatbin_place place = { .fd = fd, .base = base, .section = { .off = base, .size = size } };
+	struct fatbin_place place = { .fd = fd,
+				      .base = base,
+				      .section = { .off = base, .size = size } };
 	struct inspect_code c = { .section = "", .linked = true };
 
 	f->kind = INSPECT_FATBIN;
@@ -214,8 +219,9 @@ bool inspect_bytes(struct inspect *in, int fd, uint64_t base, uint64_t size, str
 		n = 0;
 	if (starts(h, n, "!<arch>\n", 8) || starts(h, n, "!<thin>\n", 8))
 		return archive(in, fd, base, size, f);
-	if (!f->container && ((starts(h, n, "PK\003\004", 4) && (always || named_packed(f->path))) ||
-			      (named_packed(f->path) && n))) {
+	if (!f->container &&
+	    ((starts(h, n, "PK\003\004", 4) && (always || named_packed(f->path))) ||
+	     (named_packed(f->path) && n))) {
 		inspect_packed(in, fd, f);
 		return true;
 	}
@@ -237,8 +243,9 @@ bool inspect_bytes(struct inspect *in, int fd, uint64_t base, uint64_t size, str
 
 static int failed(const char *path, int e, struct err *err)
 {
-	return e == -EINVAL ? err_set(err, ERR_TYPE, _("%s: neither a regular file nor a folder"), path) :
-			      err_errno(err, -e, "%s", path);
+	return e == -EINVAL
+		       ? err_set(err, ERR_TYPE, _("%s: neither a regular file nor a folder"), path)
+		       : err_errno(err, -e, "%s", path);
 }
 
 static int one_file(struct inspect *in, const char *path, bool always)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static inspection: what files hold and what they would load. Libraries, programs, objects, archives (.a, .whl,
- * source archives), DLLs. Only headers are read; nothing is unpacked to disk, mapped or run.
+ * Static inspection: what files hold and what they would load. Libraries, programs, objects,
+ * archives (.a, .whl, source archives), DLLs. Only headers are read; nothing is unpacked to disk,
+ * mapped or run.
  */
 #ifndef INSPECT_INSPECT_H
 #define INSPECT_INSPECT_H
@@ -72,9 +73,11 @@ struct inspect_file {
 	struct inspect_code *code; /* sections with GPU code */
 	size_t n_code;
 	struct inspect_compat *compat; /* NULL: no such note */
-	const struct load_session *session; /* NULL: it is nothing that the loader of the root takes */
+	const struct load_session
+		*session; /* NULL: it is nothing that the loader of the root takes */
 	const char *note; /* something to know, translated; NULL */
-	const char *why;  /* what makes no sense in it, translated or as a parser words it; NULL when sound */
+	const char *why; /* what makes no sense in it, translated or as a parser words it; NULL when
+			    sound */
 	uint64_t bytes;	  /* of GPU code's headers that were read */
 };
 
@@ -90,13 +93,15 @@ struct inspect {
 };
 
 /*
- * Looks at a file, or at everything below a folder that it knows what to make of (links are not followed
- * there). Adds to in->files. A path that cannot be opened is an error: ERR_NOENT, ERR_ACCESS, ERR_TYPE.
+ * Looks at a file, or at everything below a folder that it knows what to make of (links are not
+ * followed there). Adds to in->files. A path that cannot be opened is an error: ERR_NOENT,
+ * ERR_ACCESS, ERR_TYPE.
  */
 int inspect_path(struct inspect *in, const char *path, struct err *err) ATTR_MUST;
-/* Looks at `size` bytes at `base` of fd, as the file `path`; false when it is nothing known and !`always`. */
-bool inspect_bytes(struct inspect *in, int fd, uint64_t base, uint64_t size, struct inspect_file *proto,
-		   bool always);
+/* Looks at `size` bytes at `base` of fd, as the file `path`; false when it is nothing known and
+ * !`always`. */
+bool inspect_bytes(struct inspect *in, int fd, uint64_t base, uint64_t size,
+		   struct inspect_file *proto, bool always);
 /* The members of a wheel or source archive. `fd` is at its beginning. */
 void inspect_packed(struct inspect *in, int fd, struct inspect_file *f);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Members of wheels and source archives. Small ones are held in memory whole. Of large ones only what is looked
- * at: in a first pass the beginning and the section table, in a second the parts that the table leads to, and of
- * GPU code the headers. So memory is bounded however large a library is; the rest of it are holes.
+ * Members of wheels and source archives. Small ones are held in memory whole. Of large ones only
+ * what is looked at: in a first pass the beginning and the section table, in a second the parts
+ * that the table leads to, and of GPU code the headers. So memory is bounded however large a
+ * library is; the rest of it are holes.
  */
 #include <elf.h>
 #include <errno.h>
@@ -105,7 +106,8 @@ static void hop(struct part *p, const unsigned char *h)
 }
 
 /* Headers of GPU code in the piece [off, off + n). Those that reach past it wait in p->carry. */
-static bool sift_code(struct sieve *s, struct part *p, const unsigned char *buf, size_t n, uint64_t off)
+static bool sift_code(struct sieve *s, struct part *p, const unsigned char *buf, size_t n,
+		      uint64_t off)
 {
 	while (p->next < p->to && p->next < off + n) {
 		uint64_t left = p->to - p->next;
@@ -119,7 +121,8 @@ static bool sift_code(struct sieve *s, struct part *p, const unsigned char *buf,
 		}
 		if (at < off)
 			return true;
-		have = off + n - at < want - p->carried ? (size_t)(off + n - at) : want - p->carried;
+		have = off + n - at < want - p->carried ? (size_t)(off + n - at)
+							: want - p->carried;
 		memcpy(p->carry + p->carried, buf + (at - off), have);
 		p->carried += have;
 		if (p->carried < want)
@@ -139,11 +142,13 @@ static bool sift(struct sieve *s, const unsigned char *buf, size_t n, uint64_t o
 
 	for (i = 0; i < s->n; i++) {
 		struct part *p = &s->parts[i];
-		uint64_t from = p->from > off ? p->from : off, to = p->to < off + n ? p->to : off + n;
+		uint64_t from = p->from > off ? p->from : off,
+			 to = p->to < off + n ? p->to : off + n;
 
 		if (from >= to)
 			continue;
-		if (p->code ? !sift_code(s, p, buf, n, off) : !put(s->fd, buf + (from - off), (size_t)(to - from), from))
+		if (p->code ? !sift_code(s, p, buf, n, off)
+			    : !put(s->fd, buf + (from - off), (size_t)(to - from), from))
 			return false;
 	}
 	return true;
@@ -152,14 +157,15 @@ static bool sift(struct sieve *s, const unsigned char *buf, size_t n, uint64_t o
 /* Where the section table of a large library begins, by its header. */
 static uint64_t table_at(const unsigned char *h, size_t n)
 {
-	if (n < sizeof(Elf64_Ehdr) || memcmp(h, ELFMAG, SELFMAG) != 0 || h[EI_CLASS] != ELFCLASS64 ||
-	    h[EI_DATA] != ELFDATA2LSB)
+	if (n < sizeof(Elf64_Ehdr) || memcmp(h, ELFMAG, SELFMAG) != 0 ||
+	    h[EI_CLASS] != ELFCLASS64 || h[EI_DATA] != ELFDATA2LSB)
 		return 0;
 	return elf_le(h + 40, 8);
 }
 
 /* Reads the member to its end through the sieve. False: *err says why, or memory ran out. */
-static bool stream(struct packed *p, struct sieve *s, unsigned char *buf, uint64_t *off, struct err *err)
+static bool stream(struct packed *p, struct sieve *s, unsigned char *buf, uint64_t *off,
+		   struct err *err)
 {
 	int64_t k;
 
@@ -211,8 +217,10 @@ static void plan_parts(struct inspect *in, struct sieve *s, uint64_t size)
 
 		if (x->type == SHT_NOBITS || x->off > size || x->size > size - x->off)
 			continue;
-		if (strcmp(list[i].name, ".nv_fatbin") == 0 || strcmp(list[i].name, "__nv_relfatbin") == 0 ||
-		    strcmp(list[i].name, ".ldata") == 0 || strcmp(list[i].name, ".cask_resource") == 0)
+		if (strcmp(list[i].name, ".nv_fatbin") == 0 ||
+		    strcmp(list[i].name, "__nv_relfatbin") == 0 ||
+		    strcmp(list[i].name, ".ldata") == 0 ||
+		    strcmp(list[i].name, ".cask_resource") == 0)
 			keep(s, x->off, x->off + x->size, true);
 		for (k = 0; k < ARRAY_LEN(whole) && x->size <= PART_MAX; k++)
 			if (strcmp(list[i].name, whole[k]) == 0)
@@ -244,7 +252,8 @@ static struct packed *reopen(struct walk *w, unsigned index, struct err *err)
 	return p;
 }
 
-static bool second_pass(struct walk *w, struct sieve *s, unsigned index, uint64_t size, struct err *err)
+static bool second_pass(struct walk *w, struct sieve *s, unsigned index, uint64_t size,
+			struct err *err)
 {
 	/* A second reader moves the position of the first, so that it is put back afterwards. */
 	off_t at = lseek(w->archive, 0, SEEK_CUR);
@@ -261,8 +270,8 @@ static bool second_pass(struct walk *w, struct sieve *s, unsigned index, uint64_
 }
 
 /* One member whose first bytes are in w->buf, `n` of them. */
-static bool member(struct walk *w, struct packed *p, const struct packed_member *m, unsigned index, size_t n,
-		   struct err *err)
+static bool member(struct walk *w, struct packed *p, const struct packed_member *m, unsigned index,
+		   size_t n, struct err *err)
 {
 	struct inspect_file sub = { .path = arena_printf(w->in->a, "%s!%s", w->path, m->name),
 				    .container = w->path };

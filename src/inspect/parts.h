@@ -9,8 +9,8 @@
 bool inspect_elf(struct inspect *in, int fd, uint64_t base, uint64_t size, struct inspect_file *f);
 bool inspect_pe(struct inspect *in, int fd, uint64_t base, uint64_t size, struct inspect_file *f);
 /*
- * Walks a section and adds it to f->code when it holds GPU code. `proto` says which section it is; place->junk_max
- * is set here.
+ * Walks a section and adds it to f->code when it holds GPU code. `proto` says which section it is;
+ * place->junk_max is set here.
  */
 void inspect_add_code(struct inspect *in, struct inspect_file *f, struct fatbin_place *place,
 		      struct inspect_code *proto);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/N/maps against the emulated loader. The process is only looked at, never stopped or traced. */
+/* /proc/N/maps against the emulated loader. The process is only looked at, never stopped or traced.
+ */
 #include "inspect/process.h"
 
 #include <errno.h>
@@ -182,7 +183,8 @@ static void find_missing(struct inspect *in, struct process *p)
 
 	list = load_session_answers(p->session, &n);
 	for (i = 0; i < n; i++) {
-		if (list[i].object->via == VIA_LOADER || list[i].via == VIA_LOADED || !list[i].object->path)
+		if (list[i].object->via == VIA_LOADER || list[i].via == VIA_LOADED ||
+		    !list[i].object->path)
 			continue;
 		for (k = 0; k < p->n; k++)
 			if (same_file(in, list[i].object->path, p->v[k].path))

@@ -31,14 +31,15 @@ struct process {
 };
 
 /*
- * Root, environment and working directory of the process become those of `in`, whose other members are zero
- * but for the arena. ERR_NOENT: no such process; ERR_ACCESS.
+ * Root, environment and working directory of the process become those of `in`, whose other members
+ * are zero but for the arena. ERR_NOENT: no such process; ERR_ACCESS.
  */
 int process_open(struct inspect *in, long pid, struct err *err) ATTR_MUST;
 int process_read(struct inspect *in, long pid, struct process *ret, struct err *err) ATTR_MUST;
 const char *mapped_state_word(enum mapped_state s);
 
-/* The lines of /proc/N/maps that name a file: each file once, in the order of the first; " (deleted)" cut off. */
+/* The lines of /proc/N/maps that name a file: each file once, in the order of the first; "
+ * (deleted)" cut off. */
 struct map_line {
 	const char *path;
 	bool deleted, code; /* code: some part of it may be run */

@@ -78,8 +78,8 @@ static void put_code(struct jsonw *w, struct arena *a, const struct inspect_code
 	jsonw_end_object(w);
 }
 
-static void put_all_code(struct jsonw *w, const struct inspect_file *f, struct arena *a, const char *key,
-			 bool linked)
+static void put_all_code(struct jsonw *w, const struct inspect_file *f, struct arena *a,
+			 const char *key, bool linked)
 {
 	size_t i;
 
@@ -140,8 +140,8 @@ static void put_compat(struct jsonw *w, const struct inspect_compat *c)
 	jsonw_end_object(w);
 }
 
-static void put_names(struct jsonw *w, struct arena *a, const struct inspect_file *f, const char *key,
-		      enum fatbin_kind kind)
+static void put_names(struct jsonw *w, struct arena *a, const struct inspect_file *f,
+		      const char *key, enum fatbin_kind kind)
 {
 	size_t n;
 	const char **names = inspect_targets(a, f, kind, true, &n);

@@ -111,12 +111,14 @@ static void put_code(struct printer *p, const struct inspect_code *c)
 	}
 	if (c->f.unknown) {
 		strbuf_sep(&b, ", ");
-		strbuf_printf(&b, _("%u of a kind or version that is not known here"), c->f.unknown);
+		strbuf_printf(&b, _("%u of a kind or version that is not known here"),
+			      c->f.unknown);
 	}
 	if (!b.n)
 		strbuf_add(&b, _("none"));
 	if (c->records >= 0 && c->records != c->f.total)
-		strbuf_printf(&b, _(" (%u bundles, %lld registered)"), c->f.total, (long long)c->records);
+		strbuf_printf(&b, _(" (%u bundles, %lld registered)"), c->f.total,
+			      (long long)c->records);
 	else if (c->f.total > 1)
 		strbuf_printf(&b, _(" (%u bundles)"), c->f.total);
 	row(p, c->linked ? _("GPU code") : c->section, b.s);
@@ -128,8 +130,9 @@ static void put_compat(struct printer *p, const struct inspect_compat *c)
 		return;
 	if (c->why)
 		return row(p, _("compat note"), c->why);
-	row(p, _("compat note"), arena_printf(p->a, _("CUDA %s on driver branches %s"), c->cuda ? c->cuda : "?",
-					      joined(p, c->drivers, c->n_drivers)));
+	row(p, _("compat note"),
+	    arena_printf(p->a, _("CUDA %s on driver branches %s"), c->cuda ? c->cuda : "?",
+			 joined(p, c->drivers, c->n_drivers)));
 }
 
 static const char *rule(struct printer *p, const struct load_answer *x)
@@ -239,21 +242,27 @@ static void put_notes(struct printer *p, const struct inspect *in)
 		relative |= in->files[i].session &&
 			    load_session_skipped_relative(in->files[i].session);
 	if (in->w && in->w->musl)
-		wrap_text(p->out, _("The C library here is musl: what would be loaded follows its loader's rules, "
-				    "which know no cache and take RPATH and RUNPATH as one."),
-			  0, 0, p->width);
+		wrap_text(
+			p->out,
+			_("The C library here is musl: what would be loaded follows its loader's rules, "
+			  "which know no cache and take RPATH and RUNPATH as one."),
+			0, 0, p->width);
 	if (relative)
-		wrap_text(p->out, _("A search path has elements relative to a working directory that is not "
-				    "known; they were passed over."),
-			  0, 0, p->width);
+		wrap_text(
+			p->out,
+			_("A search path has elements relative to a working directory that is not "
+			  "known; they were passed over."),
+			0, 0, p->width);
 	if (in->cut)
 		wrap_text(p->out, _("There is more than was looked at."), 0, 0, p->width);
 }
 
-void inspect_text(const struct inspect *in, const struct process *process, const struct inspect_view *v,
-		  struct strbuf *out)
+void inspect_text(const struct inspect *in, const struct process *process,
+		  const struct inspect_view *v, struct strbuf *out)
 {
-	struct printer p = { .a = in->a, .out = out, .width = wrap_width(v->width), .colour = v->colour };
+	struct printer p = {
+		.a = in->a, .out = out, .width = wrap_width(v->width), .colour = v->colour
+	};
 	size_t i, shown = 0, left_out = 0;
 
 	for (i = 0; i < in->n; i++) {

@@ -13,8 +13,8 @@ struct inspect_view {
 };
 
 /* `process` is NULL unless a process was asked for. */
-void inspect_text(const struct inspect *in, const struct process *process, const struct inspect_view *v,
-		  struct strbuf *out);
+void inspect_text(const struct inspect *in, const struct process *process,
+		  const struct inspect_view *v, struct strbuf *out);
 void inspect_json(const struct inspect *in, const struct process *process, struct strbuf *out);
 
 #endif

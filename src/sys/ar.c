@@ -121,7 +121,8 @@ bool ar_next(struct ar *ar, struct ar_member *ret)
 		if (ar->size - ar->at < sizeof(h) ||
 		    !elf_pread(ar->fd, &h, sizeof(h), ar->base + ar->at))
 			return damaged(ar, "a member's header is cut off");
-		if (memcmp(h.ar_fmag, ARFMAG, 2) != 0 || !field(h.ar_size, sizeof(h.ar_size), &size))
+		if (memcmp(h.ar_fmag, ARFMAG, 2) != 0 ||
+		    !field(h.ar_size, sizeof(h.ar_size), &size))
 			return damaged(ar, "a member's header makes no sense");
 		ar->at += sizeof(h);
 		if (size > ar->size - ar->at)

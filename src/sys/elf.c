@@ -278,8 +278,8 @@ static void read_dynamic(struct elf *e, struct dynamic *d)
 }
 
 /*
- * "2.28" out of "GLIBC_2.28" when it is higher than what is known; GLIBC_PRIVATE, CXXABI_TM_1 and the
- * like say nothing.
+ * "2.28" out of "GLIBC_2.28" when it is higher than what is known; GLIBC_PRIVATE, CXXABI_TM_1 and
+ * the like say nothing.
  */
 static void need_version(const char *version, const char *stem, const char **ret)
 {

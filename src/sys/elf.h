@@ -41,9 +41,9 @@ struct elf {
 	uint64_t flags_1;    /* DT_FLAGS_1 */
 	bool dynamic;        /* has a dynamic section */
 	const char
-	        *glibc; /* highest GLIBC_x.y that a version need names: "2.28"; NULL without one */
+		*glibc; /* highest GLIBC_x.y that a version need names: "2.28"; NULL without one */
 	const char
-	        *damage; /* first thing in it that makes no sense, untranslated; NULL when sound */
+		*damage; /* first thing in it that makes no sense, untranslated; NULL when sound */
 	uint64_t shoff, dyn_off, dyn_size, interp_off, interp_size;
 	uint32_t shnum, shstrndx;
 	uint16_t shentsize;

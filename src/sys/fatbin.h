@@ -6,9 +6,10 @@
  * The section holds blobs, each aligned to 8: u32 magic 0xBA55ED50, u16 version, u16 header size,
  * u64 size of what follows. In it are entries: u16 kind (1 PTX, 2 cubin, 8 LTO IR), u16, u32 header
  * size (64 or more), u64 payload size, ..., u32 arch at 28, u64 flags at 40 (0x100000 for an 'a'
- * target, 0x200000 for 'f', 0x2000 LZ4, 0x8000 zstd; 0x1000 in old ones, whose packing is not known). Section .nvFatBinSegment holds one record of 24 bytes a blob: u32
- * magic 0x466243B1, u32 version, u64 address of the blob, u64. Observed on cubins and libraries of
- * CUDA 11 to 13; NVIDIA publishes no description.
+ * target, 0x200000 for 'f', 0x2000 LZ4, 0x8000 zstd; 0x1000 in old ones, whose packing is not
+ * known). Section .nvFatBinSegment holds one record of 24 bytes a blob: u32 magic 0x466243B1, u32
+ * version, u64 address of the blob, u64. Observed on cubins and libraries of CUDA 11 to 13; NVIDIA
+ * publishes no description.
  */
 #ifndef SYS_FATBIN_H
 #define SYS_FATBIN_H
@@ -65,12 +66,13 @@ struct fatbin_place {
  */
 void fatbin_walk(const struct fatbin_place *p, struct fatbin *ret);
 /*
- * How many blobs of the section the records of place->segment name: those that the program registers when it
- * starts. -1 when there are no records, or the linker is still to fill them in.
+ * How many blobs of the section the records of place->segment name: those that the program
+ * registers when it starts. -1 when there are no records, or the linker is still to fill them in.
  */
 int64_t fatbin_registered(const struct fatbin_place *p);
 /* All targets of one kind as names. */
-const char **fatbin_names(struct arena *a, const struct fatbin *f, enum fatbin_kind kind, size_t *ret_n);
+const char **fatbin_names(struct arena *a, const struct fatbin *f, enum fatbin_kind kind,
+			  size_t *ret_n);
 /*
  * The names of the targets that the build as a whole was made for ("sm_90a", "compute_120"): those
  * in at least half as many blobs as the most frequent one. What a few kernels have besides (sm_90a

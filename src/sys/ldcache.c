@@ -188,7 +188,8 @@ static int compare(const char *a, const char *b)
 	return -(signed char)*b;
 }
 
-/* Rank of the entry's glibc-hwcaps folder among those that are searched, from 1; 0: not searched. */
+/* Rank of the entry's glibc-hwcaps folder among those that are searched, from 1; 0: not searched.
+ */
 static unsigned hwcap_rank(const struct ldcache *c, uint64_t hwcap, const struct ldcache_cpu *cpu)
 {
 	size_t i = (uint32_t)hwcap;

@@ -61,13 +61,15 @@ bool ldcache_find(const struct ldcache *c, const char *name, int flags, size_t *
 		  struct ldcache_entry *ret);
 /* What the processor and the loader of a root make of the entries for special processors. */
 struct ldcache_cpu {
-	const char *const *hwcaps; /* names of glibc-hwcaps that are searched, best first; NULL-terminated */
+	const char *const
+		*hwcaps; /* names of glibc-hwcaps that are searched, best first; NULL-terminated */
 	bool legacy;		   /* the loader knows the old forms (before glibc 2.37) */
 	uint64_t bits;		   /* those of the old forms that the processor has */
 };
 /*
- * The path that the loader takes for NAME, found as the loader does it: by binary search in the order of
- * ldconfig, so that a cache in another order gives what it would give there. NULL when there is none.
+ * The path that the loader takes for NAME, found as the loader does it: by binary search in the
+ * order of ldconfig, so that a cache in another order gives what it would give there. NULL when
+ * there is none.
  */
 const char *ldcache_lookup(const struct ldcache *c, const char *name, int flags,
 			   const struct ldcache_cpu *cpu);

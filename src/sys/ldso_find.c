@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search for one name, stage by stage. It must end each stage where the loader does, errors included. */
+/* The search for one name, stage by stage. It must end each stage where the loader does, errors
+ * included. */
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
@@ -149,7 +150,8 @@ static void know(struct load_session *s, struct ldso_place *p)
 
 /* -------- one file */
 
-/* The checks of open_verify in glibc: NULL when it may be mapped; "" to pass it over; else why not. */
+/* The checks of open_verify in glibc: NULL when it may be mapped; "" to pass it over; else why not.
+ */
 static const char *verify(const struct load_session *s, const struct ldso_file *f)
 {
 	const struct load_object *main_object = s->n ? s->objects[0] : NULL;
@@ -183,14 +185,16 @@ static const char *verify(const struct load_session *s, const struct ldso_file *
 	return NULL;
 }
 
-static void shadow(struct hunt *h, const char *path, enum load_via via, const struct ldso_file *file)
+static void shadow(struct hunt *h, const char *path, enum load_via via,
+		   const struct ldso_file *file)
 {
 	const struct ldso_file *taken = h->f->file;
 	struct load_found *f = h->f;
 	struct load_shadow *x;
 	size_t i;
 
-	if (f->n_shadowed == SHADOWS_MAX || (taken && file->dev == taken->dev && file->ino == taken->ino))
+	if (f->n_shadowed == SHADOWS_MAX ||
+	    (taken && file->dev == taken->dev && file->ino == taken->ino))
 		return;
 	for (i = 0; i < f->n_shadowed; i++)
 		if (strcmp(f->shadowed[i].path, path) == 0)
@@ -224,9 +228,10 @@ static enum outcome try(struct hunt *h, const char *path, enum load_via via,
 }
 
 /*
- * "/" as a search directory: when glibc does not find the first file that it looks for there, it takes "/" for a
- * directory that does not exist and never looks there again, as it cuts the name down to "" before it asks. The
- * folders for special processors below it are asked for under their own names.
+ * "/" as a search directory: when glibc does not find the first file that it looks for there, it
+ * takes "/" for a directory that does not exist and never looks there again, as it cuts the name
+ * down to "" before it asks. The folders for special processors below it are asked for under their
+ * own names.
  */
 static enum outcome try_slash(struct hunt *h, const char *path, enum load_via via,
 			      const struct load_object *holder)
@@ -362,7 +367,8 @@ static void try_glibc(struct hunt *h)
 		try_dirs(h, s->defaults, VIA_DEFAULT, NULL);
 }
 
-/* musl: LD_LIBRARY_PATH, then RPATH or RUNPATH, which are one, of all that led here, then the system's. */
+/* musl: LD_LIBRARY_PATH, then RPATH or RUNPATH, which are one, of all that led here, then the
+ * system's. */
 static void try_musl(struct hunt *h)
 {
 	struct load_session *s = h->s;
@@ -370,7 +376,9 @@ static void try_musl(struct hunt *h)
 
 	try_dirs(h, s->library_path, VIA_LIBRARY_PATH, NULL);
 	for (o = h->asker; o; o = o->loader)
-		try_dirs(h, load_dirs_new(s, o->elf.runpath ? o->elf.runpath : o->elf.rpath, ":", o->origin),
+		try_dirs(h,
+			 load_dirs_new(s, o->elf.runpath ? o->elf.runpath : o->elf.rpath, ":",
+				       o->origin),
 			 o->elf.runpath ? VIA_RUNPATH : VIA_RPATH, o == h->asker ? NULL : o);
 	try_dirs(h, s->defaults, VIA_DEFAULT, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of one process in the order in which the loader takes them; must follow its order, not ours. */
+/* Objects of one process in the order in which the loader takes them; must follow its order, not
+ * ours. */
 #include "sys/ldso_load.h"
 
 #include <elf.h>
@@ -55,8 +56,9 @@ static void answer(struct load_session *s, const char *name, const struct load_o
 						   !asker == !s->answers[i].asker)))
 			return;
 	if (s->n_answers < ANSWERS_MAX)
-		*ARENA_APPEND(s->a, s->answers, s->n_answers) =
-			(struct load_answer){ .name = name, .asker = asker, .object = o, .via = via };
+		*ARENA_APPEND(s->a, s->answers, s->n_answers) = (struct load_answer){
+			.name = name, .asker = asker, .object = o, .via = via
+		};
 }
 
 static bool has_name(const struct load_object *o, const char *name)
@@ -136,9 +138,15 @@ static struct load_object *add_object(struct load_session *s, const struct load_
 static struct load_object *take(struct load_session *s, const char *name,
 				const struct load_object *asker, struct load_found *f)
 {
-	struct load_object proto = { .name = name, .path = f->path, .via = f->via, .holder = f->holder,
-				     .loader = asker, .state = f->state, .why = f->why,
-				     .shadowed = f->shadowed, .n_shadowed = f->n_shadowed };
+	struct load_object proto = { .name = name,
+				     .path = f->path,
+				     .via = f->via,
+				     .holder = f->holder,
+				     .loader = asker,
+				     .state = f->state,
+				     .why = f->why,
+				     .shadowed = f->shadowed,
+				     .n_shadowed = f->n_shadowed };
 	struct load_object *o;
 
 	if (f->state == LOAD_OK) {
@@ -184,7 +192,8 @@ static struct load_object *request(struct load_session *s, const char *name,
 	return o;
 }
 
-/* Everything that the objects from `first` on need, breadth first; what is found joins the queue. */
+/* Everything that the objects from `first` on need, breadth first; what is found joins the queue.
+ */
 static void load_needed(struct load_session *s, size_t first)
 {
 	size_t i, k;
@@ -228,7 +237,8 @@ static const char *preload_file(struct load_session *s)
 	bool comment = false;
 	size_t i;
 
-	if (s->w->musl || sysroot_read(s->w->r, s->a, PRELOAD_FILE, PRELOAD_FILE_MAX, &text, NULL) < 0)
+	if (s->w->musl ||
+	    sysroot_read(s->w->r, s->a, PRELOAD_FILE, PRELOAD_FILE_MAX, &text, NULL) < 0)
 		return NULL;
 	copy = arena_strndup(s->a, text.p, text.n);
 	for (i = 0; copy[i]; i++) {
@@ -259,7 +269,8 @@ static void add_loader(struct load_session *s, const char *interp)
 	add_name(s, o, "linux-vdso.so.1");
 }
 
-struct load_session *load_session_new(struct arena *a, struct ldso_root *w, const struct load_env *env)
+struct load_session *load_session_new(struct arena *a, struct ldso_root *w,
+				      const struct load_env *env)
 {
 	struct load_session *s = arena_alloc(a, sizeof(*s));
 	size_t i;
@@ -284,7 +295,8 @@ int load_session_main(struct load_session *s, const char *path)
 	map_object(&proto, f);
 	if (proto.state != LOAD_OK)
 		return -ENOEXEC;
-	/* The kernel hands over a program, and its links are gone then; ldd hands over a library's path. */
+	/* The kernel hands over a program, and its links are gone then; ldd hands over a library's
+	 * path. */
 	if (!proto.elf.interp || sysroot_realpath(s->w->r, s->a, path, &real) < 0)
 		real = path;
 	proto.origin = path_dir(s->a, real);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A load session: what glibc's loader would do in one process. Objects are loaded in order, first the program,
- * then what LD_PRELOAD names, then what these need, breadth first; later ones by dlopen. For each name it says
- * which file answers, by which rule, and which other copies that hides. Follows ld.so(8) and, where that is
- * silent, the behaviour of elf/dl-load.c of glibc 2.28 to 2.41. Nothing is mapped or run.
+ * A load session: what glibc's loader would do in one process. Objects are loaded in order, first
+ * the program, then what LD_PRELOAD names, then what these need, breadth first; later ones by
+ * dlopen. For each name it says which file answers, by which rule, and which other copies that
+ * hides. Follows ld.so(8) and, where that is silent, the behaviour of elf/dl-load.c of glibc 2.28
+ * to 2.41. Nothing is mapped or run.
  *
  * For musl the order of its own loader is followed; load_session_is_musl says so.
  */
@@ -21,7 +22,7 @@ struct load_session;
 struct load_env {
 	const char *library_path; /* LD_LIBRARY_PATH; NULL: not set */
 	const char *preload;	  /* LD_PRELOAD; NULL: not set */
-	const char *cwd;	  /* NULL: not known, then relative elements of a path are passed over */
+	const char *cwd; /* NULL: not known, then relative elements of a path are passed over */
 };
 
 enum load_state {
@@ -58,7 +59,8 @@ struct load_object {
 	const char *path; /* as the loader builds it, absolute; NULL when missing */
 	const char *origin; /* $ORIGIN, without a slash at the end */
 	enum load_via via;
-	const struct load_object *holder; /* of the DT_RPATH that led here, when it is not the asker's own */
+	const struct load_object
+		*holder; /* of the DT_RPATH that led here, when it is not the asker's own */
 	const struct load_object *loader; /* what asked for it first; NULL for the program */
 	enum load_state state;
 	const char *why; /* LOAD_FATAL: the reason, translated */
@@ -81,16 +83,17 @@ struct load_answer {
 };
 
 /* `w` may serve many sessions. Everything lies on the arena `a`, which `w` has to outlive. */
-struct load_session *load_session_new(struct arena *a, struct ldso_root *w, const struct load_env *env);
+struct load_session *load_session_new(struct arena *a, struct ldso_root *w,
+				      const struct load_env *env);
 /*
- * The program, or a library in its place (as ldd does), with all that it needs. `path` is absolute below the
- * root. 0, or a negative errno when the file cannot be read or is no ELF file.
+ * The program, or a library in its place (as ldd does), with all that it needs. `path` is absolute
+ * below the root. 0, or a negative errno when the file cannot be read or is no ELF file.
  */
 int load_session_main(struct load_session *s, const char *path);
 /*
- * dlopen(name) by the object `caller` (NULL: the program). The object, whose state tells whether it was found;
- * when it or something that it needs cannot be loaded, nothing stays loaded and *ret_failed (may be NULL) is
- * what failed.
+ * dlopen(name) by the object `caller` (NULL: the program). The object, whose state tells whether it
+ * was found; when it or something that it needs cannot be loaded, nothing stays loaded and
+ * *ret_failed (may be NULL) is what failed.
  */
 const struct load_object *load_session_dlopen(struct load_session *s, const char *name,
 					      const struct load_object *caller,

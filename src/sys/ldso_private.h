@@ -15,7 +15,8 @@ struct load_session {
 	struct arena *a;
 	struct ldso_root *w;
 	struct load_env env;
-	struct load_object **objects; /* those in the process, in order of loading; the first is the program */
+	struct load_object *
+		*objects; /* those in the process, in order of loading; the first is the program */
 	size_t n;
 	struct load_answer *answers;
 	size_t n_answers;
@@ -36,7 +37,8 @@ struct load_found {
 	size_t n_shadowed;
 };
 
-/* Replaces $ORIGIN, $LIB and $PLATFORM; NULL when one of them is not known. Others stay as they are. */
+/* Replaces $ORIGIN, $LIB and $PLATFORM; NULL when one of them is not known. Others stay as they
+ * are. */
 const char *load_expand(struct load_session *s, const char *origin, struct view text);
 /* Takes a search path apart; `seps` part its elements. Empty when there is none. */
 struct load_dirs *load_dirs_new(struct load_session *s, const char *list, const char *seps,

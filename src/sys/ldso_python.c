@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Import steps of Python packages. No Python is run, and no file of a package is believed to be what it was. */
+/* Import steps of Python packages. No Python is run, and no file of a package is believed to be
+ * what it was. */
 #include "sys/ldso_python.h"
 
 #include <string.h>
@@ -90,8 +91,8 @@ static const char *in_folder(struct load_session *s, const char *dir, const char
 	for (i = 0; i < list.n; i++) {
 		size_t len = strlen(list.names[i]);
 
-		if (len > n && strncmp(list.names[i], stem, n) == 0 && list.names[i][len - 1] >= '0' &&
-		    list.names[i][len - 1] <= '9')
+		if (len > n && strncmp(list.names[i], stem, n) == 0 &&
+		    list.names[i][len - 1] >= '0' && list.names[i][len - 1] <= '9')
 			return path_join(s->a, dir, list.names[i]);
 	}
 	return NULL;
@@ -107,8 +108,9 @@ static bool preload(struct load_session *s, const struct preload_row *row, const
 	for (i = 0; i < n_sites; i++) {
 		file = in_folder(s, arena_printf(s->a, "%s/nvidia/cu13/lib", sites[i]), row->stem);
 		if (!file)
-			file = in_folder(s, arena_printf(s->a, "%s/nvidia/%s/lib", sites[i], row->folder),
-					 row->stem);
+			file = in_folder(
+				s, arena_printf(s->a, "%s/nvidia/%s/lib", sites[i], row->folder),
+				row->stem);
 		if (!file)
 			continue;
 		(void)load_session_dlopen(s, file, NULL, NULL);
@@ -123,8 +125,9 @@ static bool has_wheel_cudart(const struct load_session *s)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		if (s->objects[i]->path && (strstr(s->objects[i]->path, "/nvidia/cuda_runtime/lib/libcudart.so") ||
-					    strstr(s->objects[i]->path, "/nvidia/cu13/lib/libcudart.so")))
+		if (s->objects[i]->path &&
+		    (strstr(s->objects[i]->path, "/nvidia/cuda_runtime/lib/libcudart.so") ||
+		     strstr(s->objects[i]->path, "/nvidia/cu13/lib/libcudart.so")))
 			return true;
 	return false;
 }
@@ -138,7 +141,8 @@ static const char *extension(struct load_session *s, const char *torch)
 	if (sysroot_list(s->w->r, s->a, torch, NAMES_MAX, &list) < 0)
 		return NULL;
 	for (i = 0; i < list.n; i++)
-		if (strncmp(list.names[i], "_C.", 3) == 0 && view_ends(view_of(list.names[i]), ".so"))
+		if (strncmp(list.names[i], "_C.", 3) == 0 &&
+		    view_ends(view_of(list.names[i]), ".so"))
 			return path_join(s->a, torch, list.names[i]);
 	return NULL;
 }
@@ -162,10 +166,11 @@ static bool is_known(const struct load_object *failed)
 	return false;
 }
 
-void torch_import(struct load_session *s, const char *torch, const char *const *sites, size_t n_sites,
-		  struct torch_import *ret)
+void torch_import(struct load_session *s, const char *torch, const char *const *sites,
+		  size_t n_sites, struct torch_import *ret)
 {
-	const char *deps = path_join(s->a, torch, "lib/libtorch_global_deps.so"), *c = extension(s, torch);
+	const char *deps = path_join(s->a, torch, "lib/libtorch_global_deps.so"),
+		   *c = extension(s, torch);
 	const struct preload_row *row;
 
 	*ret = (struct torch_import){ .preloaded = false };

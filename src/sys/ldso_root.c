@@ -78,7 +78,8 @@ const struct ldso_file *ldso_file(struct ldso_root *w, const char *path, int *re
 	if (fd >= 0 && fstat(fd, &st) == 0) {
 		f->dev = st.st_dev;
 		f->ino = st.st_ino;
-		f->n = (uint64_t)st.st_size < sizeof(f->header) ? (size_t)st.st_size : sizeof(f->header);
+		f->n = (uint64_t)st.st_size < sizeof(f->header) ? (size_t)st.st_size
+								: sizeof(f->header);
 		if (!elf_pread(fd, f->header, f->n, 0))
 			f->n = 0;
 		f->is_elf = elf_read(w->a, fd, &f->elf) == 0;
@@ -89,7 +90,8 @@ const struct ldso_file *ldso_file(struct ldso_root *w, const char *path, int *re
 	return f;
 }
 
-/* "/lib64/" and the like; NULL when the text at p, which ends in NUL, is no directory of libraries. */
+/* "/lib64/" and the like; NULL when the text at p, which ends in NUL, is no directory of libraries.
+ */
 static bool is_library_dir(const char *p, size_t n)
 {
 	size_t i;
@@ -159,7 +161,8 @@ static void read_loader(struct ldso_root *w)
 	struct view text;
 	const char *const *dir;
 
-	if (w->loader && !w->musl && sysroot_read(w->r, w->a, w->loader, LOADER_MAX, &text, NULL) == 0) {
+	if (w->loader && !w->musl &&
+	    sysroot_read(w->r, w->a, w->loader, LOADER_MAX, &text, NULL) == 0) {
 		built_in_dirs(w, text);
 		w->version = version_of(w, text);
 	}
@@ -240,8 +243,9 @@ static void add_cap(struct ldso_root *w, const char *cap)
 }
 
 /*
- * Before 2.37: every subset of (feature, platform, "tls"), the last first, as _dl_important_hwcaps of glibc
- * orders them. On x86_64 the feature's name is that of the platform; a path that comes twice counts once.
+ * Before 2.37: every subset of (feature, platform, "tls"), the last first, as _dl_important_hwcaps
+ * of glibc orders them. On x86_64 the feature's name is that of the platform; a path that comes
+ * twice counts once.
  */
 static void legacy_caps(struct ldso_root *w)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the loader of a root is like: which one, its version, the directories that were built into it, the
- * folders for special processors that it looks into. All of it out of its own file; nothing is run.
+ * What the loader of a root is like: which one, its version, the directories that were built into
+ * it, the folders for special processors that it looks into. All of it out of its own file; nothing
+ * is run.
  */
 #ifndef SYS_LDSO_ROOT_H
 #define SYS_LDSO_ROOT_H
@@ -52,7 +53,8 @@ struct ldso_root {
 	bool dirs_known;     /* read out of the loader itself, not taken from a table */
 	const char *lib;     /* $LIB: "lib/x86_64-linux-gnu" */
 	const char *platform; /* $PLATFORM */
-	const char *caps[LDSO_CAPS]; /* "glibc-hwcaps/x86-64-v3/", ..., "" as the last, in their order */
+	const char *caps[LDSO_CAPS]; /* "glibc-hwcaps/x86-64-v3/", ..., "" as the last, in their
+					order */
 	size_t n_caps;
 	const char *hwcaps[8]; /* names of glibc-hwcaps for the cache; NULL-terminated */
 	bool hwcaps_known;     /* the processor was asked, or declared; else x86-64-v3 is taken */
@@ -64,8 +66,8 @@ struct ldso_root {
 };
 
 /*
- * hwcaps: NULL-terminated names that the processor has, best first; NULL: this machine's own for a live root,
- * else those of x86-64-v3.
+ * hwcaps: NULL-terminated names that the processor has, best first; NULL: this machine's own for a
+ * live root, else those of x86-64-v3.
  */
 void ldso_root_init(struct ldso_root *w, const struct sysroot *r, struct arena *a,
 		    const char *const *hwcaps);

@@ -113,8 +113,8 @@ static void read_sections(struct pe *p, uint64_t off, unsigned n)
 }
 
 /* Names of the DLLs in a table of entries of `step` bytes, whose name is at `name_at`. */
-static const char **read_imports(struct arena *a, struct pe *p, struct directory d, const size_t shape[2],
-				 size_t *ret_n)
+static const char **read_imports(struct arena *a, struct pe *p, struct directory d,
+				 const size_t shape[2], size_t *ret_n)
 {
 	unsigned char e[DELAY_ENTRY];
 	const char **list = NULL, *name;
@@ -179,7 +179,8 @@ static struct directory directory(const unsigned char *o, size_t n, size_t first
 
 int pe_read(struct arena *a, int fd, uint64_t base, uint64_t size, struct pe *ret)
 {
-	static const size_t import_shape[] = { IMPORT_ENTRY, 12 }, delay_shape[] = { DELAY_ENTRY, 4 };
+	static const size_t import_shape[] = { IMPORT_ENTRY, 12 },
+			    delay_shape[] = { DELAY_ENTRY, 4 };
 	unsigned char dos[DOS_HEADER], h[COFF_HEADER], o[OPTIONAL_MAX] = { 0 };
 	struct pe p = { .fd = fd, .base = base, .size = size };
 	size_t n, first;
@@ -208,8 +209,10 @@ int pe_read(struct arena *a, int fd, uint64_t base, uint64_t size, struct pe *re
 	/* Where the directories begin; their count stands in front of them. */
 	first = p.wide ? 112 : 96;
 	p.image_base = p.wide ? elf_le(o + 24, 8) : elf_le(o + 28, 4);
-	p.imports = read_imports(a, &p, directory(o, n, first, DIR_IMPORT), import_shape, &p.n_imports);
-	p.delayed = read_imports(a, &p, directory(o, n, first, DIR_DELAY), delay_shape, &p.n_delayed);
+	p.imports =
+		read_imports(a, &p, directory(o, n, first, DIR_IMPORT), import_shape, &p.n_imports);
+	p.delayed =
+		read_imports(a, &p, directory(o, n, first, DIR_DELAY), delay_shape, &p.n_delayed);
 	read_exports(a, &p, directory(o, n, first, DIR_EXPORT));
 	*ret = p;
 	return 0;

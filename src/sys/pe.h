@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a Windows program or DLL (PE) says about itself, by bounded reads: machine, imports, exports, sections.
- * Format: Microsoft's "PE Format". Used for the Windows wheels of frameworks; nothing is run.
+ * What a Windows program or DLL (PE) says about itself, by bounded reads: machine, imports,
+ * exports, sections. Format: Microsoft's "PE Format". Used for the Windows wheels of frameworks;
+ * nothing is run.
  */
 #ifndef SYS_PE_H
 #define SYS_PE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A load session over a root whose program, library and cache are the input, cut at byte values in its first four
- * bytes; the search paths are part of it. Loading must end, and what is said to be loaded must lie in the root.
+ * A load session over a root whose program, library and cache are the input, cut at byte values in
+ * its first four bytes; the search paths are part of it. Loading must end, and what is said to be
+ * loaded must lie in the root.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const files[] = { "app/main", "lib/liba.so", "etc/ld.so.cache", "lib64/ld-linux-x86-64.so.2" };
+static const char *const files[] = { "app/main", "lib/liba.so", "etc/ld.so.cache",
+				     "lib64/ld-linux-x86-64.so.2" };
 
 static void put(int root, const char *path, const uint8_t *data, size_t size)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Load sessions over small roots: each rule of the search by itself. tests/inspect asks the real loader. */
+/* Load sessions over small roots: each rule of the search by itself. tests/inspect asks the real
+ * loader. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,9 +140,10 @@ static void test_loaded_soname(void **state)
 	put(t, (struct lib){ "/app/libb-renamed.so", "libb.so.1", { NULL }, NULL, NULL });
 	put(t, (struct lib){ "/app/libc.so", "libc.so", { "libb.so.1" }, NULL, NULL });
 	put(t, (struct lib){ "/usr/lib64/libb.so.1", "libb.so.1", { NULL }, NULL, NULL });
-	assert_string_equal(answers(t, start(t, "/app/a", NULL)),
-			    "libb-renamed.so=/app/libb-renamed.so(DT_RPATH) libc.so=/app/libc.so(DT_RPATH) "
-			    "libb.so.1=/app/libb-renamed.so(already loaded)");
+	assert_string_equal(
+		answers(t, start(t, "/app/a", NULL)),
+		"libb-renamed.so=/app/libb-renamed.so(DT_RPATH) libc.so=/app/libc.so(DT_RPATH) "
+		"libb.so.1=/app/libb-renamed.so(already loaded)");
 }
 
 /* E10: tokens known and unknown, a relative element without a known working directory. */
@@ -150,8 +152,11 @@ static void test_e10_tokens(void **state)
 	struct tree *t = *state;
 	struct load_session *s;
 
-	put(t, (struct lib){ "/app/a", NULL, { "libb.so" },
-			     "$ORIGINAL:${ORIGIN:$NOTHING/x:rel:${ORIGIN}/../o/$LIB/$PLATFORM", NULL });
+	put(t, (struct lib){ "/app/a",
+			     NULL,
+			     { "libb.so" },
+			     "$ORIGINAL:${ORIGIN:$NOTHING/x:rel:${ORIGIN}/../o/$LIB/$PLATFORM",
+			     NULL });
 	put(t, (struct lib){ "/o/lib64/x86_64/libb.so", "libb.so", { NULL }, NULL, NULL });
 	s = start(t, "/app/a", NULL);
 	assert_string_equal(answers(t, s), "libb.so=/app/../o/lib64/x86_64/libb.so(DT_RPATH)");
@@ -168,7 +173,8 @@ static void test_e15_script_in_the_way(void **state)
 	size_t n;
 
 	put(t, (struct lib){ "/app/a", NULL, { "libb.so" }, NULL, NULL });
-	tree_put(t, "/x/libb.so", "/* GNU ld script */ INPUT(libc.so.6) /* padding so that it is long enough */\n");
+	tree_put(t, "/x/libb.so",
+		 "/* GNU ld script */ INPUT(libc.so.6) /* padding so that it is long enough */\n");
 	s = start(t, "/app/a", &env);
 	list = load_session_answers(s, &n);
 	assert_int_equal(n, 2);
@@ -208,7 +214,8 @@ static void test_e2_other_machine(void **state)
 	tree_put_bytes(t, "/usr/lib64/libb.so", m->buf, m->n);
 	free(m);
 	put(t, (struct lib){ "/app/a", NULL, { "libb.so" }, NULL, NULL });
-	assert_string_equal(answers(t, start(t, "/app/a", NULL)), "libb.so=/usr/lib64/libb.so(default)");
+	assert_string_equal(answers(t, start(t, "/app/a", NULL)),
+			    "libb.so=/usr/lib64/libb.so(default)");
 }
 
 static void test_dlopen(void **state)
@@ -220,7 +227,8 @@ static void test_dlopen(void **state)
 	put(t, (struct lib){ "/app/a", NULL, { NULL }, "/app/lib", NULL });
 	put(t, (struct lib){ "/app/lib/libx.so", "libx.so", { "liby.so" }, NULL, NULL });
 	put(t, (struct lib){ "/app/lib/liby.so", "liby.so", { NULL }, NULL, NULL });
-	put(t, (struct lib){ "/app/lib/libz.so", "libz.so", { "liby2.so", "libgone.so" }, NULL, NULL });
+	put(t, (struct lib){
+		       "/app/lib/libz.so", "libz.so", { "liby2.so", "libgone.so" }, NULL, NULL });
 	put(t, (struct lib){ "/app/lib/liby2.so", "liby2.so", { NULL }, NULL, NULL });
 	s = start(t, "/app/a", NULL);
 	o = load_session_dlopen(s, "libx.so", NULL, &failed);
@@ -237,17 +245,30 @@ static void test_dlopen(void **state)
 static void torch_wheels(struct tree *t, const char *global_rpath)
 {
 	put(t, (struct lib){ "/py/bin/python3", NULL, { NULL }, NULL, NULL });
-	put(t, (struct lib){ "/py/site-packages/torch/lib/libtorch_global_deps.so", "libtorch_global_deps.so",
-			     { "libcudnn.so.9", "libcudart.so.12" }, global_rpath, NULL });
+	put(t, (struct lib){ "/py/site-packages/torch/lib/libtorch_global_deps.so",
+			     "libtorch_global_deps.so",
+			     { "libcudnn.so.9", "libcudart.so.12" },
+			     global_rpath,
+			     NULL });
 	put(t, (struct lib){ "/py/site-packages/torch/_C.cpython-312-x86_64-linux-gnu.so", NULL,
 			     { "libtorch_cuda.so" }, "$ORIGIN/lib", NULL });
 	put(t, (struct lib){ "/py/site-packages/torch/lib/libtorch_cuda.so", "libtorch_cuda.so",
 			     { "libcudnn.so.9" }, NULL, NULL });
-	put(t, (struct lib){ "/py/site-packages/nvidia/cudnn/lib/libcudnn.so.9", "libcudnn.so.9", { NULL }, NULL, NULL });
-	put(t, (struct lib){ "/py/site-packages/nvidia/cuda_runtime/lib/libcudart.so.12", "libcudart.so.12",
-			     { NULL }, NULL, NULL });
-	put(t, (struct lib){ "/py/site-packages/nvidia/nvjitlink/lib/libnvJitLink.so.12", "libnvJitLink.so.12",
-			     { NULL }, NULL, NULL });
+	put(t, (struct lib){ "/py/site-packages/nvidia/cudnn/lib/libcudnn.so.9",
+			     "libcudnn.so.9",
+			     { NULL },
+			     NULL,
+			     NULL });
+	put(t, (struct lib){ "/py/site-packages/nvidia/cuda_runtime/lib/libcudart.so.12",
+			     "libcudart.so.12",
+			     { NULL },
+			     NULL,
+			     NULL });
+	put(t, (struct lib){ "/py/site-packages/nvidia/nvjitlink/lib/libnvJitLink.so.12",
+			     "libnvJitLink.so.12",
+			     { NULL },
+			     NULL,
+			     NULL });
 	put(t, (struct lib){ "/env/libcudnn.so.9", "libcudnn.so.9", { NULL }, NULL, NULL });
 }
 
@@ -265,7 +286,8 @@ static void test_torch(void **state)
 	assert_null(r.failed);
 	assert_false(r.preloaded);
 	assert_non_null(r.extension);
-	/* DT_RPATH of the wheel wins over LD_LIBRARY_PATH, and what is loaded already answers later. */
+	/* DT_RPATH of the wheel wins over LD_LIBRARY_PATH, and what is loaded already answers
+	 * later. */
 	assert_string_equal(load_session_loaded(s, "libcudnn.so.9")->path,
 			    "/py/site-packages/torch/lib/../../nvidia/cudnn/lib/libcudnn.so.9");
 	/* libcudart is that of the wheels: nvJitLink comes along. */
