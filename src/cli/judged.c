@@ -75,7 +75,7 @@ static int names(struct run *r, const char *option, const struct str_list *list,
 	return 0;
 }
 
-static int exit_code(const struct options *o, enum verdict v)
+int judged_exit(const struct options *o, enum verdict v)
 {
 	switch (v) {
 	case VERDICT_STACK_OK:
@@ -144,5 +144,5 @@ int judged_run_of(struct run *r, const char *command, const struct judged_subjec
 	strbuf_init(&out, r->a);
 	report_format(o->format ? o->format : "text")->render(r->a, &rep, &out);
 	code = cli_write(r, out.s, out.n);
-	return code ? code : exit_code(o, results.verdict);
+	return code ? code : judged_exit(o, results.verdict);
 }

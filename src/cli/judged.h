@@ -23,4 +23,7 @@ int judged_run_of(struct run *r, const char *command, const struct judged_subjec
  */
 int judged_snapshot(struct run *r, struct compat **ret_c, struct snapshot *ret_s);
 
+/* Exit code of a verdict (design.md). */
+int judged_exit(const struct options *o, enum verdict v);
+
 #endif
