@@ -17,17 +17,24 @@ static const struct opt *const opts[] = { &opt_require, &opt_deep, &opt_timeout,
 
 const struct cmd cmd_check = {
 	.name = "check",
-	.args = "[SNAPSHOT]",
-	.summary = N_("judge this machine, a root or a saved snapshot (the default)"),
+	.args = "[SOURCE]",
+	.summary = N_("judge this machine, a root, an image or a saved snapshot (the default)"),
 	.details = N_(
-		"Finds the GPUs, the driver, the toolkits and the Python environments, judges whether they fit "
-		"together, and names the one thing that is broken, with its evidence and the commands that "
-		"mend it. Nothing of what is judged is executed.\n"
+		"Finds the GPUs, the driver, the toolkits and the Python environments, judges whether "
+		"they fit together, and names the one thing that is broken, with its evidence and "
+		"the commands that mend it. Nothing of what is judged is executed.\n"
+		"\n"
+		"SOURCE is a saved snapshot or report, an image (what docker save, podman save, "
+		"buildah and skopeo write, an OCI layout, an archive of a root; plain or packed "
+		"with gzip, xz, zstd), or a folder that holds a root or an OCI layout. An image is "
+		"not unpacked; what it says of itself (Env, Labels) is known, and its host is "
+		"declared with --assume.\n"
 		"\n"
 		"  cuvet check\n"
 		"  cuvet check --json\n"
 		"  cuvet check --root /mnt/disk\n"
 		"  cuvet check snapshot.json\n"
+		"  cuvet check image.tar --assume gpu=L4 --assume driver=550.90.07\n"
 		"  cuvet check --no-live --assume gpu='RTX 5090' --assume driver=570.86.16 \\\n"
 		"      --assume torch=2.6.0+cu124 --assume python=3.12\n"
 		"  cuvet check --require 'cc>=8.0' --require 'driver>=550'\n"),
