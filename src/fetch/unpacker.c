@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "fetch/sandbox.h"
+#include "fetch/zipdir.h"
 #include "net/crypto.h"
 #include "sys/archive_door.h"
 
@@ -208,11 +209,13 @@ static int unpack_tar(struct job *j, struct unpack_done *done, struct err *err)
 /* Central directory and local headers have to tell the same names in the same order. */
 static int compare_zip(struct job *j, uint64_t seen, struct err *err)
 {
-	uint64_t fingerprint = 0;
+	uint64_t fingerprint = 0, directory;
 	struct packed_member m;
 	struct packed *p;
-	int r;
+	int r = zipdir_fingerprint(j->a, j->feed.fd, &directory, err);
 
+	if (r)
+		return r;
 	j->feed.pos = 0;
 	r = packed_open_zip_stream(j->a, feed_read, &j->feed, &p, err);
 	while (!r && (r = packed_next(p, &m, err)) > 0) {
@@ -221,7 +224,7 @@ static int compare_zip(struct job *j, uint64_t seen, struct err *err)
 	}
 	if (r < 0)
 		return r;
-	if (fingerprint != seen)
+	if (fingerprint != seen || directory != seen)
 		return err_set(err, ERR_DATA,
 			       _("the archive is refused, nothing is installed: its directory and its entries name different files"));
 	return 0;
