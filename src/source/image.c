@@ -22,6 +22,7 @@
 
 enum {
 	CHUNK = 128 << 10,
+	STEP = 4 << 10,
 	JSON_MAX = 4 << 20,
 	BLOBS_MAX = 4096,
 	HASH_MS = 600000,
@@ -60,17 +61,23 @@ struct range {
 	int fd;
 	uint64_t at, end;
 	unsigned char *buf;
-	struct sha256 *hash; /* of what passes by, or NULL */
+	/*
+	 * Of a plain archive only headers are read, of a packed one everything: small pieces after
+	 * a skip, larger ones from read to read.
+	 */
+	size_t step;
 };
 
 static ssize_t range_read(void *ctx, const void **ret)
 {
 	struct range *r = ctx;
-	size_t n = r->end - r->at < CHUNK ? (size_t)(r->end - r->at) : CHUNK;
+	size_t n = r->end - r->at < r->step ? (size_t)(r->end - r->at) : r->step;
 	ssize_t k;
 
 	if (!n)
 		return 0;
+	if (r->step < CHUNK)
+		r->step *= 2;
 	do
 		k = pread(r->fd, r->buf, n, (off_t)r->at);
 	while (k < 0 && errno == EINTR);
@@ -90,6 +97,7 @@ static int64_t range_skip(void *ctx, int64_t n)
 	if ((uint64_t)n > r->end - r->at)
 		n = (int64_t)(r->end - r->at);
 	r->at += (uint64_t)n;
+	r->step = STEP;
 	return n;
 }
 
@@ -97,7 +105,7 @@ static struct tar_source range_source(struct arena *a, struct range *r, int fd, 
 				      uint64_t size)
 {
 	*r = (struct range){
-		.fd = fd, .at = from, .end = from + size, .buf = arena_alloc(a, CHUNK)
+		.fd = fd, .at = from, .end = from + size, .buf = arena_alloc(a, CHUNK), .step = STEP
 	};
 	return (struct tar_source){ .ctx = r, .read = range_read, .skip = range_skip };
 }
