@@ -64,6 +64,7 @@ enum {
 	TOTAL_SECONDS = 600,
 	REDIRECTS = 5,
 	BUFFER = 256 << 10,
+	BUFFER_LEAST = 1024,
 	PASSED_MAX = 64 << 10,
 };
 
@@ -327,6 +328,14 @@ static int on_tick(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off
 	return s->failed != 0;
 }
 
+/* A rate is held by waiting between reads, so that a read must not hold too much. */
+static long buffer_for(uint64_t rate)
+{
+	if (!rate || rate / 10 >= BUFFER)
+		return BUFFER;
+	return rate / 10 > BUFFER_LEAST ? (long)(rate / 10) : BUFFER_LEAST;
+}
+
 static bool set_stream(struct stream *s, const char *url, struct curl_slist *headers)
 {
 	const struct http_ask *ask = s->ask;
@@ -350,7 +359,7 @@ static bool set_stream(struct stream *s, const char *url, struct curl_slist *hea
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	SET(CURLOPT_USERAGENT, "cuvet/" CUVET_VERSION);
-	SET(CURLOPT_BUFFERSIZE, (long)BUFFER);
+	SET(CURLOPT_BUFFERSIZE, buffer_for(ask->limit_rate));
 	SET(CURLOPT_ERRORBUFFER, s->h->text);
 	SET(CURLOPT_HEADERFUNCTION, on_header);
 	SET(CURLOPT_HEADERDATA, s);
