@@ -20,7 +20,7 @@ enum proof_result {
 	PROOF_INCONCLUSIVE,
 };
 
-enum { PROOF_FIGURES = 10, PROOF_TEXT = 240, PROOF_NAME = 32 };
+enum { PROOF_FIGURES = 12, PROOF_TEXT = 240, PROOF_NAME = 32 };
 
 struct proof_figure {
 	char name[PROOF_NAME]; /* with its unit: "gb_per_s" */

@@ -14,6 +14,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "prove/gauge.h"
 #include "prove/worker.h"
 #include "sys/sysroot.h"
 
@@ -238,6 +239,7 @@ void prove_run(struct arena *a, const struct prove_options *o, const struct prov
 		own.library = "libcuda.so.1";
 	if (!own.seed && getrandom(&own.seed, sizeof(own.seed), 0) != sizeof(own.seed))
 		own.seed = (uint64_t)began * 2654435761U + (uint64_t)getpid();
+	own.busy = own.bench && gauge_busy();
 	k.opt = &own;
 	/* A signal is read between two notes, so that no worker is left behind. */
 	sigemptyset(&set);

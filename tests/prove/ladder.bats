@@ -302,6 +302,34 @@ kernels="cuvet_fill:ptx-jit cuvet_fma:fp32-fma cuvet_fma64:fp32-fma cuvet_int:in
 	grep -q interrupted "$BATS_TEST_TMPDIR/out" || fail "no word of it"
 }
 
+@test "a figure far below what is to be expected is inconclusive, and degraded is exit 0" {
+	at "bus=900000" prove --json --bench
+	expect_status 0
+	expect_result bench-memory inconclusive
+	expect_result bench-launch pass
+	[ "$(json 'd["verdict"]')" = degraded ] || fail verdict
+	at "" prove --json --bench
+	[ "$(json 'd["verdict"]')" = stack-ok ] || fail verdict
+}
+
+@test "pairs of GPUs: a wrong bit by peer access, everywhere, or by no access at all" {
+	at "devices=2" prove --json
+	expect_result p2p pass
+	[ "$(json '[t["figures"]["peer"] for t in d["tests"] if t["name"] == "p2p"]')" = "[1, 0]" ] ||
+		fail peers
+	at "devices=2;flip=cuMemcpyPeer;nth=1" prove --json
+	expect_status 1
+	expect_result p2p fail
+	at "devices=2;flip=cuMemcpyPeer" prove --json
+	expect_status 0
+	expect_result p2p inconclusive
+	at "devices=2;p2p=0" prove --json
+	expect_result p2p skip
+	at "devices=2;behave=segv;at=cuCtxEnablePeerAccess" prove --json
+	expect_status 1
+	expect_result p2p crashed None
+}
+
 @test "usage" {
 	at "" prove x
 	expect_status 2
@@ -309,6 +337,10 @@ kernels="cuvet_fill:ptx-jit cuvet_fma:fp32-fma cuvet_fma64:fp32-fma cuvet_int:in
 	expect_status 2
 	at "" prove --gpu x
 	expect_status 2
+	at "" prove --exec
+	expect_status 2
+	at "" prove --stack /nonexistent
+	expect_status 4
 	at "" prove --root /
 	expect_status 2
 }

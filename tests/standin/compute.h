@@ -667,9 +667,11 @@ static int compute_attribute(int *value, CUdevice_attribute which)
 	case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
 		*value = (int)say_number("", "mapped", -1, 1);
 		return 1;
-	case CU_DEVICE_ATTRIBUTE_ECC_ENABLED:
 	case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
 	case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
+		*value = (int)say_number("", "bus", -1, 1000);
+		return 1;
+	case CU_DEVICE_ATTRIBUTE_ECC_ENABLED:
 	case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
 		*value = 1000;
 		return 1;
