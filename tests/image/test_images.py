@@ -8,7 +8,6 @@ import gzip
 import io
 import json
 import os
-import resource
 import subprocess
 import sys
 import tarfile
@@ -21,6 +20,10 @@ import roots  # noqa: E402
 
 CUVET = os.path.abspath(os.environ.get('CUVET', 'build/cuvet'))
 SANITIZED = 'asan' in CUVET
+LAUNCHER = '''import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode
+print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+'''
 number = 0
 failed = 0
 
@@ -67,7 +70,9 @@ def digest(d):
 
 # ---------------------------------------------------------------- every form says the same
 def forms():
-    wanted = ['image-torch-vision-mismatch', 'flash-attn-abi', 'good-conda-forge-5090', 'cuda-11-library-missing']
+    # In the first one libtorch_cuda.so is larger than what is kept whole of a library that passes by.
+    wanted = ['good-ubuntu2204-venv', 'image-torch-vision-mismatch', 'flash-attn-abi', 'good-conda-forge-5090',
+              'cuda-11-library-missing']
     for case in [m for m in roots.load() if m['id'] in wanted]:
         dest = os.path.join(work, case['id'])
         roots.build(case, dest)
@@ -264,10 +269,11 @@ def hostile():
             for _ in range(1024):
                 f.write(bytes(1 << 20))
             f.write(bytes(1024))
-        p, _ = check(path, '--no-live', limit=60)
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-        tap('A18 bomb as ' + name, (p.returncode not in (0, 1, 2, 3, 4) or peak > 128) and
-            'exit %d, %d MiB %s' % (p.returncode, peak, p.stderr[-300:]))
+        # A small launcher: what this process holds would count for a child that it forks.
+        p = subprocess.run([sys.executable, '-S', '-c', LAUNCHER, CUVET, 'check', path], capture_output=True, timeout=60, check=False)
+        code, peak = (p.stdout.split() + [b'99', b'9999'])[:2]
+        tap('A18 bomb as ' + name, (int(code) not in (0, 1, 2, 3, 4) or int(peak) > 128) and
+            'exit %s, %s MiB %s' % (code, peak, p.stderr[-300:]))
 
 
 with tempfile.TemporaryDirectory(prefix='cuvet-image-') as work:
