@@ -85,6 +85,9 @@ static void fact_atoms(struct triage *t)
 			triage_has(t, "is-container"),
 	     "container");
 	when(t, torch && fact_known(&torch->version), "torch");
+	when(t, snapshot_env(s, "CUDA_VISIBLE_DEVICES") &&
+			strncmp(snapshot_env(s, "CUDA_VISIBLE_DEVICES"), "MIG-", 4) == 0,
+	     "mig-chosen");
 	when(t, cpu, "torch-cpu");
 	when(t, rocm, "torch-rocm");
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
@@ -291,7 +294,12 @@ static struct finding *strongest(struct judge *j)
 }
 
 /* The deepest of those that explain it and are about as strong. */
-static struct finding *deepest(struct judge *j, struct finding *root)
+static bool ordinary(const struct finding *f, size_t n)
+{
+	return (size_t)f->order < n && f->certainty == CERTAINTY_OBSERVED && f->weight >= TRIAGE_FACTS;
+}
+
+static struct finding *deepest(struct judge *j, struct finding *root, size_t n_ordinary)
 {
 	size_t i, steps;
 
@@ -301,8 +309,10 @@ static struct finding *deepest(struct judge *j, struct finding *root)
 		for (i = 0; i < j->n_findings; i++) {
 			struct finding *f = j->findings[i];
 
+			/* What follows from facts by the ordinary rules holds, however plainly a
+			 * message names the consequence. */
 			if (f != root && f->weight >= TRIAGE_ROOT &&
-			    f->weight + TRIAGE_CLOSE >= root->weight &&
+			    (f->weight + TRIAGE_CLOSE >= root->weight || ordinary(f, n_ordinary)) &&
 			    finding_explains(f->id, root->id) &&
 			    !finding_explains(root->id, f->id) &&
 			    (!deeper || f->weight > deeper->weight))
@@ -364,6 +374,7 @@ const struct finding *triage_root(struct judge *j)
 {
 	struct triage *t = arena_alloc(j->a, sizeof(*t));
 	struct finding *root;
+	size_t n_ordinary = j->n_findings;
 
 	t->j = j;
 	sign_atoms(t);
@@ -376,7 +387,7 @@ const struct finding *triage_root(struct judge *j)
 	triage_install(t);
 	weigh(t);
 	root = strongest(j);
-	root = root ? deepest(j, root) : undecided(t);
+	root = root ? deepest(j, root, n_ordinary) : undecided(t);
 	severities(j, root);
 	return root;
 }

@@ -91,6 +91,29 @@ static struct search search(struct triage *t, const char *version, const char *v
 	return r;
 }
 
+/* "tensorflow==2.10" on Python 3.13: the table says "3.7-3.10". */
+static bool tensorflow_range(struct triage *t, const char *python)
+{
+	const char *want = triage_value(t, "no-dist"), *range, *dash, *v;
+	size_t at;
+
+	if (!want || !python || strncmp(want, "tensorflow==", 12) != 0)
+		return false;
+	v = want + 12;
+	for (at = 0; at < compat_count(t->j->c, "tensorflow"); at++) {
+		const char *row = compat_text(t->j->c, "tensorflow", at, "version");
+
+		if (row && strncmp(row, v, strlen(row)) == 0)
+			break;
+	}
+	range = compat_text(t->j->c, "tensorflow", at, "python");
+	dash = range ? strchr(range, '-') : NULL;
+	if (!dash || (look_driver_below(python, dash + 1) || strncmp(python, dash + 1, strlen(dash + 1)) == 0))
+		return false;
+	triage_add(t, FINDING_PYTHON_NO_WHEEL, 84, "no-dist");
+	return true;
+}
+
 static void not_found(struct triage *t)
 {
 	const char *want = triage_value(t, "wants-torch"), *plus;
@@ -102,6 +125,8 @@ static void not_found(struct triage *t)
 	if (!triage_has(t, "no-dist") && !triage_has(t, "whl-not-supported"))
 		return;
 	python = t->j->s->n_pythons ? fact_value(&t->j->s->pythons[0].version, NULL) : NULL;
+	if (!want && tensorflow_range(t, python))
+		return;
 	if (!want) {
 		/* Too new or too old a Python has no wheel of anything. */
 		if (python && (!look_driver_below(python, "3.14") || look_driver_below(python, "3.8")))

@@ -107,6 +107,17 @@ static void missing(struct triage *t, const struct sign *g)
 }
 
 /* The cuDNN that PyTorch of the text brings, against the one that is asked for. */
+/* The cuDNN wheel in the list of packages. */
+static int cudnn_wheel(const struct python *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_packages; i++)
+		if (strncmp(fact_value(&p->packages[i].name, ""), "nvidia-cudnn", 12) == 0)
+			return (int)look_branch(fact_value(&p->packages[i].version, "0"));
+	return 0;
+}
+
 static void cudnn_major(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -118,16 +129,19 @@ static void cudnn_major(struct triage *t)
 	struct finding *f;
 	int brings;
 
-	if (!want || !release)
+	if (!want || !torch || (!release && !cudnn_wheel(&s->pythons[0])))
 		return;
 	/* PyTorch changed from cuDNN 8 to 9 with 2.4. */
-	brings = look_driver_below(release, "2.4") ? 8 : 9;
+	brings = cudnn_wheel(&s->pythons[0]);
+	if (!brings)
+		brings = look_driver_below(release, "2.4") ? 8 : 9;
 	if (brings == want)
 		return;
 	f = triage_add(t, FINDING_CUDNN_MAJOR_MISMATCH, 84, "wants-cudnn-9|wants-cudnn-8");
-	finding_fact(t->j, f, "torch.version", &torch->version, NULL);
-	finding_message(t->j, f, _("cuDNN %d is asked for, and PyTorch %s brings cuDNN %d."), want,
-			release, brings);
+	if (release)
+		finding_fact(t->j, f, "torch.version", &torch->version, NULL);
+	finding_message(t->j, f, _("cuDNN %d is asked for, and the environment brings cuDNN %d."),
+			want, brings);
 }
 
 /* onnxruntime-gpu says which CUDA and cuDNN it needs. */

@@ -126,6 +126,27 @@ static void foreign(struct triage *t)
 		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 84, "runfile-installer");
 }
 
+/* The link names a file that is not among those listed. */
+static void libcuda_link(struct triage *t)
+{
+	const char *target = triage_value(t, "link-libcuda");
+	const struct snapshot *s = t->j->s;
+	bool any = false;
+	size_t i;
+
+	if (!target || !strstr(target, "libcuda.so."))
+		return;
+	for (i = 0; i < s->n_signs; i++) {
+		if (!fact_is(&s->signs[i].id, "libcuda-file"))
+			continue;
+		any = true;
+		if (strstr(target, fact_value(&s->signs[i].value, "-")))
+			return;
+	}
+	if (any)
+		triage_add(t, FINDING_LIBCUDA_BROKEN_LINK, 86, "link-libcuda libcuda-file");
+}
+
 /* -------- DKMS and the kernel that runs */
 
 static void dkms(struct triage *t)
@@ -195,6 +216,7 @@ void triage_machine(struct triage *t)
 	nvidia_visible(t);
 	packages(t);
 	loaded(t);
+	libcuda_link(t);
 	foreign(t);
 	dkms(t);
 	fabric(t);

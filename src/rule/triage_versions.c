@@ -81,23 +81,29 @@ static void misfit(struct triage *t, size_t i, bool old, int weight)
 static bool by_list(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
-	const struct fact_list *a = s->n_pythons ? &s->pythons[0].torch.arch_list : NULL;
-	bool any = false;
+	struct look_archs a = { .n = 0 };
+	bool known = false;
 	int low, high, cc;
 	size_t i;
 
-	if (!a || a->state != FACT_KNOWN)
+	if (!s->n_pythons || !look_torch_archs(t->j, &s->pythons[0].torch, &a) || !a.n)
 		return false;
-	range_of(a->values, a->n, &low, &high);
+	range_of(a.list, a.n, &low, &high);
 	for (i = 0; i < s->n_gpus; i++) {
 		cc = look_cc(&s->gpus[i]);
-		if (cc < 0 || compat_arch_fit((const char *const *)a->values, a->n, cc, NULL) !=
-				      ARCH_FIT_NONE)
+		if (cc < 0)
 			continue;
-		misfit(t, i, cc < high && (cc < low || cc / 10 <= low / 10), 88);
-		any = true;
+		known = true;
+		if (compat_arch_fit(a.list, a.n, cc, NULL) != ARCH_FIT_NONE)
+			continue;
+		misfit(t, i, cc < high && (cc < low || cc / 10 <= low / 10),
+		       a.from_table && !triage_has(t, "no-kernel-image") ? 70 : 88);
+		return true;
 	}
-	return any;
+	/* PyTorch itself has code for every GPU here: it is something else that lacks it. */
+	if (known && triage_has(t, "no-kernel-image"))
+		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 80, "no-kernel-image");
+	return known;
 }
 
 /* Only "no kernel image", a GPU and no list: the ends of the range are plain. */
@@ -106,6 +112,8 @@ static void by_age(struct triage *t)
 	const struct snapshot *s = t->j->s;
 	const struct finding *const *known = (const struct finding *const *)t->j->findings;
 	int low = lowest_cc(s), high = highest_cc(s);
+	const struct cuda_row *row;
+	const char *cuda;
 	size_t i;
 
 	if (!triage_has(t, "no-kernel-image") || low < 0)
@@ -114,7 +122,18 @@ static void by_age(struct triage *t)
 		if (known[i]->id == FINDING_GPU_TOO_NEW_FOR_BUILD ||
 		    known[i]->id == FINDING_GPU_TOO_OLD_FOR_BUILD)
 			return;
+	cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
+	if (!cuda)
+		cuda = triage_value(t, "cudatoolkit-conda");
+	row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
 	for (i = 0; i < s->n_gpus; i++) {
+		int cc = look_cc(&s->gpus[i]);
+
+		if (row && row->nvcc_max_cc > 0 && cc > row->nvcc_max_cc &&
+		    cc / 10 > row->nvcc_max_cc / 10) {
+			misfit(t, i, false, 80);
+			return;
+		}
 		if (look_cc(&s->gpus[i]) == high && high >= 100) {
 			misfit(t, i, false, 66);
 			return;

@@ -87,9 +87,14 @@ static void link_line(struct paste *p, struct view s, size_t i)
 		sign_add(p, "link-into-tmp", i, m.group[2]);
 }
 
+static const char listed_path[] =
+	"(?<![\\w/.-])(\\S*/lib(?:cud|cublas|cufft|curand|cusolver|cusparse|nvinfer|nccl)\\w*\\.so[.\\d]*|"
+	"lib(?:cud|cublas|cufft|curand|cusolver|cusparse|nvinfer|nccl)\\w*\\.so[.\\d]*)";
+
 static void library(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
+	size_t n;
 
 	if (view_find(s, "No such file") >= 0 || view_find(s, "cannot open") >= 0 ||
 	    view_find(s, "not found") >= 0 || view_find(s, "undefined symbol") >= 0 ||
@@ -109,11 +114,14 @@ static void library(struct paste *p, struct view s, size_t i)
 		else
 			fact_set(&p->s->driver.libcuda.version, view_dup(p->a, m.group[1]), paste_source(p, i));
 	}
-	if (paste_match(p, "(/\\S*lib(?:cud|cublas|cufft|curand|cusolver|cusparse|nvinfer|nccl)\\w*\\.so[.\\d]*)", s, &m))
-		sign_add(p, "lib-listed", i, m.group[1]);
-	else if (p->t.lines[i].by != NO_COMMAND &&
-		 paste_match(p, "\\b(lib(?:cud|cublas|cufft|curand|cusolver|cusparse|nvinfer|nccl)\\w*\\.so[.\\d]*)", s, &m))
-		sign_add(p, "lib-listed", i, m.group[1]);
+	if (view_find(s, "->") < 0 && p->t.lines[i].by != NO_COMMAND &&
+	    paste_match(p, "(libcuda\\.so\\.\\d{3}\\.[.\\d]+)", s, &m))
+		sign_add(p, "libcuda-file", i, m.group[1]);
+	for (n = 0; n < 12 && paste_match(p, listed_path, s, &m); n++) {
+		if (m.group[1].p[0] == '/' || p->t.lines[i].by != NO_COMMAND)
+			sign_add(p, "lib-listed", i, m.group[1]);
+		s = view_skip(s, m.end);
+	}
 }
 
 static void files_line(struct paste *p, size_t i)

@@ -9,7 +9,7 @@
 
 static const char known[] = "\\b((?:CUDA|NVIDIA|SLURM|NCCL|TORCH|PYTORCH|TF|XLA|JAX|HIP|ROCR|RAY|NUMBA|TRITON)_[A-Z0-9_]+|"
 			    "LD_LIBRARY_PATH|LD_PRELOAD|PYTHONPATH|PYTHONNOUSERSITE|VIRTUAL_ENV|"
-			    "CONDA_PREFIX|CC|CXX)\\s?=\\s?(\"[^\"]*\"|'[^']*'|[^\\s;]*)";
+			    "CONDA_PREFIX|CC|CXX)[\"']?\\]?\\s?=\\s?(\"[^\"]*\"|'[^']*'|[^\\s;]*)";
 
 static void variables_line(struct paste *p, size_t i)
 {
