@@ -320,6 +320,10 @@ static void run(struct probe_ctx *p)
 	by_path(p);
 	for (i = 0; i < ARRAY_LEN(homes); i++)
 		add(p, homes[i], homes[i]);
+	/* conda's package cuda-nvcc lies in the environment. */
+	if (snapshot_env(p->s, "CONDA_PREFIX") &&
+	    sysroot_exists(p->root, below(p, snapshot_env(p->s, "CONDA_PREFIX"), "bin/nvcc")))
+		add(p, snapshot_env(p->s, "CONDA_PREFIX"), "CONDA_PREFIX");
 	by_prefix(p, "/usr/local", "cuda-", NULL);
 	by_prefix(p, "/opt", "cuda-", NULL);
 	by_prefix(p, "/opt/nvidia/hpc_sdk/Linux_x86_64", "2", "cuda");

@@ -59,13 +59,25 @@ static const char *names_of(struct judge *j, const struct python *p, const char 
 	return b.s;
 }
 
-/* Beside a torch with CUDA another framework often only helps. */
+/*
+ * Beside a torch with CUDA another framework often only helps; and where no GPU is known of (an
+ * image for the CPU), one that would use it works without.
+ */
 static void set_severity(struct judge *j, struct finding *f, const struct python *p,
 			 const char *package)
 {
-	f->severity = strcmp(package, "torch") != 0 && look_torch_cuda(j, &p->torch)
-			      ? SEVERITY_WARNING
-			      : SEVERITY_ERROR;
+	bool helps = look_torch_cuda(j, &p->torch) || !look_has_nvidia(j->s);
+
+	f->severity = strcmp(package, "torch") != 0 && helps ? SEVERITY_WARNING : SEVERITY_ERROR;
+}
+
+/* From 1.21 on a program can load the wheels' libraries itself, and many do. */
+static bool preloads(const struct python *p, const struct load *x)
+{
+	const struct package *pkg = python_package(p, "onnxruntime-gpu");
+
+	return x->own.n && fact_is(&x->package, "onnxruntime-gpu") && pkg &&
+	       version_at_least(fact_value(&pkg->version, NULL), "1.21");
 }
 
 static void remedy_search(struct judge *j, struct finding *f, const struct python *p,
@@ -269,6 +281,8 @@ static void lacking(struct judge *j, const struct python *p, size_t at, enum lac
 	/* Another module of the program can have loaded the copy of the environment before. */
 	if (lack == LACK_SEARCH && x->own.n)
 		finding_inferred(f);
+	if (lack == LACK_SEARCH && preloads(p, x))
+		f->severity = SEVERITY_WARNING;
 }
 
 static void lacking_in(struct judge *j, const struct python *p)

@@ -119,6 +119,18 @@ static const struct world_case library_cases[] = {
 						  ",'elsewhere':['/opt/libcudnn.so.9']") "]") },
 	  .hides = "cudnn-not-found",
 	  .root = "lib-path-not-set" },
+	{ .what = "wheels that the program can load itself",
+	  .layers = { HOST,
+		      BARE("'packages':[{'name':'onnxruntime-gpu','version':'1.22.0'}],"
+			   "'loads':[" LOAD("onnxruntime-gpu", "libcudnn.so.9",
+					    ",'path':" ABSENT ",'own':['/x/libcudnn.so.9']") "]") },
+	  .shows = "lib-path-not-set",
+	  .root = "" },
+	{ .what = "where no GPU is known of",
+	  .layers = { IMAGE, BARE("'loads':[" LOAD("tensorflow", "libcudnn.so.9",
+						   ",'path':" ABSENT) "]") },
+	  .shows = "cudnn-not-found",
+	  .root = "" },
 	{ .what = "a library of another CUDA",
 	  .layers = { HOST, BARE("'loads':[" LOAD("onnxruntime-gpu", "libcublas.so.11",
 						  ",'path':" ABSENT
@@ -149,7 +161,7 @@ static const struct world_case library_cases[] = {
 			      "torch", "libnvJitLink.so.12",
 			      ",'path':'/usr/local/cuda-12.4/lib64/libnvJitLink.so.12',"
 			      "'via':'LD_LIBRARY_PATH',"
-			      	"'own':['/home/ana/v/libnvJitLink.so.12']") "]") },
+			      "'own':['/home/ana/v/libnvJitLink.so.12']") "]") },
 	  .hides = "lib-shadowing",
 	  .root = "" },
 	{ .what = "parts of two versions",
