@@ -24,7 +24,7 @@ typedef long long s64;
 #define INDEX (BID * NTID + TID)
 #define TOTAL (NBID * NTID)
 
-/* Before a loop: compiled as it stands. The driver compiles it all at every start, so small is fast. */
+/* Before a loop: compiled as it stands. The driver compiles all of it at every start. */
 #define ROLLED _Pragma("clang loop unroll(disable)")
 
 #define barrier() __syncthreads()

@@ -9,8 +9,8 @@ clang=${CLANG_PTX:-clang-19}
 sed -e '/^#/d' -e '/^$/d' kernels/modules.list | while read -r name source target ptx defines; do
 	# shellcheck disable=SC2086
 	"$clang" -cc1 -triple nvptx64-nvidia-cuda -fcuda-is-device -target-cpu "$target" \
-		-target-feature "+ptx$ptx" -x cuda -std=c++17 -O2 -mllvm -unroll-runtime=false -Wall -Wextra -S $defines \
-		-o "$to/$name.new" "kernels/$source"
+		-target-feature "+ptx$ptx" -x cuda -std=c++17 -O2 -mllvm -unroll-runtime=false \
+		-Wall -Wextra -S $defines -o "$to/$name.new" "kernels/$source"
 	{
 		echo "// SPDX-License-Identifier: Apache-2.0"
 		echo "// Made from $source by scripts/build-kernels.sh. Do not edit."

@@ -120,15 +120,17 @@ static int usage(const struct options *o)
 	else if (o->quick && o->full)
 		err_set(&e, ERR_USAGE, _("--quick and --full exclude each other"));
 	else if (o->root || o->facts || o->assume.n || o->no_live)
-		err_set(&e, ERR_USAGE, _("prove runs on this machine: --root, --facts, --assume and "
-					 "--no-live do not go with it"));
+		err_set(&e, ERR_USAGE,
+			_("prove runs on this machine: --root, --facts, --assume and "
+			  "--no-live do not go with it"));
 	else
 		return 0;
 	return cli_fail(&e);
 }
 
 /* What rests on a ladder that held. */
-static void more(struct run *r, const struct prove_options *po, const struct stack *s, struct proof *p)
+static void more(struct run *r, const struct prove_options *po, const struct stack *s,
+		 struct proof *p)
 {
 	int gpu = po->gpu < 0 ? 0 : po->gpu;
 
@@ -144,8 +146,9 @@ static void more(struct run *r, const struct prove_options *po, const struct sta
 static int run(struct run *r)
 {
 	const struct options *o = r->o;
-	struct prove_options po = { .full = o->full, .bench = o->bench, .gpu = -1,
-				    .keep_going = o->keep_going };
+	struct prove_options po = {
+		.full = o->full, .bench = o->bench, .gpu = -1, .keep_going = o->keep_going
+	};
 	struct prove_watch watch = { .doing = show_doing, .ctx = r };
 	bool tell = !o->json && isatty(STDERR_FILENO);
 	struct proof p = { 0 };
@@ -180,7 +183,8 @@ static int run(struct run *r)
 }
 
 static const struct opt *const opts[] = {
-	&opt_quick, &opt_full, &opt_bench, &opt_keep_going, &opt_stack, &opt_exec, &opt_index, &opt_rung_timeout, NULL,
+	&opt_quick, &opt_full,	       &opt_bench, &opt_keep_going, &opt_stack, &opt_exec,
+	&opt_index, &opt_rung_timeout, NULL,
 };
 
 extern const struct cmd cmd_prove;

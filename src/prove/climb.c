@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker's side: rung after rung, a note before and after each. Ends at the first that breaks. */
+/* The worker's side: rung after rung, a note before and after each. Ends at the first that breaks.
+ */
 #include "prove/climb.h"
 
 #include <errno.h>
@@ -74,8 +75,8 @@ static void tell_gpus(struct lab *l)
 			l->cu.cuDeviceGetAttribute(
 				&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, dev);
 			if (l->cu.cuDeviceGetPCIBusId)
-				l->cu.cuDeviceGetPCIBusId(n.gpu.address,
-							  (int)sizeof(n.gpu.address), dev);
+				l->cu.cuDeviceGetPCIBusId(n.gpu.address, (int)sizeof(n.gpu.address),
+							  dev);
 			uuid_text(l, dev, &n.gpu);
 		}
 		n.gpu.cc = major * 10 + minor;
@@ -195,7 +196,8 @@ long climb(void *ctx, void *answer, size_t size)
 		if (ladder[i] == &rung_init && w->scout) {
 			n.kind = NOTE_DRIVER;
 			n.n = l.version;
-			snprintf(n.o.path, sizeof(n.o.path), "%.*s", PROOF_TEXT - 1, l.library.path);
+			snprintf(n.o.path, sizeof(n.o.path), "%.*s", PROOF_TEXT - 1,
+				 l.library.path);
 			send(&n);
 			tell_gpus(&l);
 		}

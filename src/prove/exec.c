@@ -16,9 +16,9 @@
 
 enum { OUTPUT_MAX = 64 << 10, DEADLINE_S = 240, ROWS_MAX = 32 };
 
-#define SCRIPT_START                                                                                \
-	__asm__(".pushsection .rodata\n.globl exec_script, exec_script_end\n"                       \
-		".hidden exec_script, exec_script_end\nexec_script:\n"                              \
+#define SCRIPT_START                                                          \
+	__asm__(".pushsection .rodata\n.globl exec_script, exec_script_end\n" \
+		".hidden exec_script, exec_script_end\nexec_script:\n"        \
 		".incbin \"kernels/exec.py\"\nexec_script_end:\n.byte 0\n.popsection\n")
 
 SCRIPT_START;
@@ -124,7 +124,8 @@ void exec_run(struct arena *a, const struct prove_options *o, const struct stack
 	child_start(&c, in_child, &ask, OUTPUT_MAX, prove_environment(a, NULL), limit * 1000);
 	child_wait(&c, answer, OUTPUT_MAX, &r);
 	p->ms += clock_ms() - start;
-	for (rest = (struct view){ .p = answer, .n = r.n ? r.n - 1 : 0 }; rest.n && rows < ROWS_MAX;) {
+	for (rest = (struct view){ .p = answer, .n = r.n ? r.n - 1 : 0 };
+	     rest.n && rows < ROWS_MAX;) {
 		line = view_cut(rest, '\n', &rest);
 		rows += take_line(a, line, gpu, p);
 	}
@@ -136,6 +137,7 @@ void exec_run(struct arena *a, const struct prove_options *o, const struct stack
 	if (r.end == CHILD_HUNG)
 		snprintf(t->o.why, sizeof(t->o.why), _("no end within %ld s"), limit);
 	else
-		snprintf(t->o.why, sizeof(t->o.why), _("Python ended before its last step; it said: %.160s"),
+		snprintf(t->o.why, sizeof(t->o.why),
+			 _("Python ended before its last step; it said: %.160s"),
 			 r.n > 160 ? answer + r.n - 161 : answer);
 }

@@ -6,7 +6,10 @@
 
 enum { BUSY_PERCENT = 10, BUSY_DEADLINE_MS = 5000, GPUS_MAX = 64 };
 
-#define ROW(name, need) { #name, offsetof(struct gauge_api, name), need }
+#define ROW(name, need)                                       \
+	{                                                     \
+#name, offsetof(struct gauge_api, name), need \
+	}
 static const struct dl_symbol symbols[] = {
 	ROW(nvmlInit_v2, true),
 	ROW(nvmlDeviceGetHandleByPciBusId_v2, true),
@@ -94,7 +97,8 @@ void gauge_read(struct gauge *g)
 
 double gauge_link_rate(const struct gauge *g)
 {
-	/* GB/s a lane: 2.5 and 5 GT/s with 8 of 10 bits, 8 to 32 with 128 of 130, 64 with 242 of 256. */
+	/* GB/s a lane: 2.5 and 5 GT/s with 8 of 10 bits, 8 to 32 with 128 of 130, 64 with 242 of
+	 * 256. */
 	static const double lane[] = { 0, 0.25, 0.5, 0.9846, 1.9692, 3.9385, 7.5625 };
 
 	return g->gen < ARRAY_LEN(lane) ? lane[g->gen] * g->width : 0;
@@ -107,16 +111,20 @@ static const char *cause(struct lab *l, const struct gauge *g)
 		unsigned long long bit;
 		const char *text;
 	} reasons[] = {
-		{ 0x8, N_("hardware slowdown") },	 { 0x40, N_("thermal slowdown (hardware)") },
-		{ 0x20, N_("thermal slowdown (software)") }, { 0x80, N_("power brake") },
-		{ 0x4, N_("power cap") },		 { 0x2, N_("clocks set by the administrator") },
+		{ 0x8, N_("hardware slowdown") },
+		{ 0x40, N_("thermal slowdown (hardware)") },
+		{ 0x20, N_("thermal slowdown (software)") },
+		{ 0x80, N_("power brake") },
+		{ 0x4, N_("power cap") },
+		{ 0x2, N_("clocks set by the administrator") },
 	};
 	size_t i;
 
 	if (g->width && g->width < g->max_width)
 		return arena_printf(l->a, _("the link has %u of %u lanes"), g->width, g->max_width);
 	if (g->gen && g->gen < g->max_gen)
-		return arena_printf(l->a, _("the link runs at generation %u of %u"), g->gen, g->max_gen);
+		return arena_printf(l->a, _("the link runs at generation %u of %u"), g->gen,
+				    g->max_gen);
 	for (i = 0; i < ARRAY_LEN(reasons); i++)
 		if (g->held_back & reasons[i].bit)
 			return _(reasons[i].text);
@@ -134,6 +142,7 @@ int gauge_judge(struct lab *l, const struct gauge *g, double value, double expec
 	if (ratio >= 0.8)
 		return 0;
 	if (l->opt->busy)
-		return lab_doubt(l, N_("slow (%.0f%%), but others use this GPU: not judged"), ratio * 100);
+		return lab_doubt(l, N_("slow (%.0f%%), but others use this GPU: not judged"),
+				 ratio * 100);
 	return lab_doubt(l, N_("%.0f%% of what is to be expected; %s"), ratio * 100, cause(l, g));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What NVML says about a GPU while it is measured: the link, why clocks are held back, who else uses
- * it. In a worker alone. Without NVML the measurements stand by themselves.
+ * What NVML says about a GPU while it is measured: the link, why clocks are held back, who else
+ * uses it. In a worker alone. Without NVML the measurements stand by themselves.
  */
 #ifndef PROVE_GAUGE_H
 #define PROVE_GAUGE_H
@@ -24,7 +24,8 @@ struct gauge_api {
 	nvmlReturn_t (*nvmlDeviceGetCurrPcieLinkWidth)(nvmlDevice_t, unsigned int *);
 	nvmlReturn_t (*nvmlDeviceGetMaxPcieLinkGeneration)(nvmlDevice_t, unsigned int *);
 	nvmlReturn_t (*nvmlDeviceGetMaxPcieLinkWidth)(nvmlDevice_t, unsigned int *);
-	nvmlReturn_t (*nvmlDeviceGetCurrentClocksThrottleReasons)(nvmlDevice_t, unsigned long long *);
+	nvmlReturn_t (*nvmlDeviceGetCurrentClocksThrottleReasons)(nvmlDevice_t,
+								  unsigned long long *);
 };
 
 /* Does somebody use a GPU of this machine? Asks NVML in a child; without it: no. For the keeper. */
@@ -35,7 +36,7 @@ struct gauge {
 	struct gauge_api api;
 	nvmlDevice_t dev;
 	unsigned gen, width, max_gen, max_width; /* of the PCIe link; 0: not known */
-	unsigned long long held_back; /* bits nvmlClocksThrottleReason* */
+	unsigned long long held_back;		 /* bits nvmlClocksThrottleReason* */
 };
 
 /* Never fails: without NVML `there` is false. */

@@ -172,7 +172,8 @@ int lab_free(struct lab *l, struct lab_buffer *b)
 	return 0;
 }
 
-int lab_compare(struct lab *l, const char *what, const uint32_t *got, const uint32_t *want, size_t n)
+int lab_compare(struct lab *l, const char *what, const uint32_t *got, const uint32_t *want,
+		size_t n)
 {
 	size_t i, bad = 0, first = 0, unwritten = 0;
 
@@ -189,8 +190,8 @@ int lab_compare(struct lab *l, const char *what, const uint32_t *got, const uint
 	lab_figure(l, "words", (double)n);
 	if (unwritten == bad)
 		return lab_fail(l, N_("%s: %zu of %zu words were never written"), what, bad, n);
-	return lab_fail(l, N_("%s: %zu of %zu words are wrong; word %zu is 0x%08x, not 0x%08x"), what,
-			bad, n, first, got[first], want[first]);
+	return lab_fail(l, N_("%s: %zu of %zu words are wrong; word %zu is 0x%08x, not 0x%08x"),
+			what, bad, n, first, got[first], want[first]);
 }
 
 int lab_near(struct lab *l, const char *what, const float *got, const double *want,
@@ -204,8 +205,8 @@ int lab_near(struct lab *l, const char *what, const float *got, const double *wa
 		e = fabs((double)got[i] - want[i]);
 		/* Written so that NaN fails. */
 		if (!(e <= bound[i]))
-			return lab_fail(l, N_("%s: element %zu is %.9g, not %.9g within %.3g"), what, i,
-					(double)got[i], want[i], bound[i]);
+			return lab_fail(l, N_("%s: element %zu is %.9g, not %.9g within %.3g"),
+					what, i, (double)got[i], want[i], bound[i]);
 		if (bound[i] > 0 && e / bound[i] > worst)
 			worst = e / bound[i];
 	}
@@ -241,8 +242,9 @@ static int load(struct lab *l, enum lab_image image)
 	l->modules[image] = NULL;
 	log[sizeof(log) - 1] = '\0';
 	if (l->code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION && image != IMAGE_BASE)
-		return lab_skip(l, N_("this driver does not know the PTX of %s: a newer one is needed"),
-				lab_image_name(image));
+		return lab_skip(
+			l, N_("this driver does not know the PTX of %s: a newer one is needed"),
+			lab_image_name(image));
 	if (log[0])
 		return lab_fail(l, N_("the JIT compiler refuses %s with %d: %.150s"),
 				lab_image_name(image), l->code, log);

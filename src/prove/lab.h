@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside a worker: one process, one GPU. The calls of the driver by name, buffers whose results
- * are poisoned before and fenced on both sides, random numbers, modules. Runs in a child (sys/child)
- * alone; nothing here prints. No rung waits for more than the driver: the parent has the clock.
+ * are poisoned before and fenced on both sides, random numbers, modules. Runs in a child
+ * (sys/child) alone; nothing here prints. No rung waits for more than the driver: the parent has
+ * the clock.
  */
 #ifndef PROVE_LAB_H
 #define PROVE_LAB_H
@@ -28,11 +29,11 @@ struct lab_turn {
 struct prove_options {
 	bool full, bench;
 	bool keep_going; /* a broken rung above the base ends nothing */
-	bool busy; /* somebody else uses the GPUs: speed is reported, not judged */
-	int gpu;   /* the only one, -1: all */
-	long timeout_s; /* for one rung; 0: its own */
+	bool busy;	 /* somebody else uses the GPUs: speed is reported, not judged */
+	int gpu;	 /* the only one, -1: all */
+	long timeout_s;	 /* for one rung; 0: its own */
 	uint64_t seed;
-	const char *library; /* "libcuda.so.1" */
+	const char *library;   /* "libcuda.so.1" */
 	struct lab_turn *turn; /* NULL: there are no others */
 };
 
@@ -45,7 +46,7 @@ struct lab {
 	struct proof_outcome *o; /* of the present rung */
 	struct cu_api cu;
 	struct dl_report library;
-	int code; /* of the last call */
+	int code;    /* of the last call */
 	int ordinal; /* of the GPU in this process */
 	CUdevice dev;
 	CUcontext ctx;
@@ -56,9 +57,9 @@ struct lab {
 };
 
 /* The call, noted in advance; gives its code (0: success) and keeps it. */
-#define CU(l, fn, ...)                                                                       \
-	(lab_calls((l), CU_CALL_##fn),                                                       \
-	 lab_called((l), CU_CALL_##fn,                                                       \
+#define CU(l, fn, ...)                 \
+	(lab_calls((l), CU_CALL_##fn), \
+	 lab_called((l), CU_CALL_##fn, \
 		    (l)->cu.fn ? (int)(l)->cu.fn(__VA_ARGS__) : (int)LAB_CODE_LACKS))
 /* In a function that gives 0 or -1: ends it at the first call that fails. */
 #define TRY(l, fn, ...)                            \
@@ -101,10 +102,11 @@ int lab_out(struct lab *l, size_t bytes, struct lab_buffer *ret);
 int lab_take(struct lab *l, struct lab_buffer *b, void *to);
 int lab_free(struct lab *l, struct lab_buffer *b);
 /*
- * Word by word; "word 17 is 0x..., not 0x..." and how many differ when it fails. A result that is the
- * poison is one that was never written.
+ * Word by word; "word 17 is 0x..., not 0x..." and how many differ when it fails. A result that is
+ * the poison is one that was never written.
  */
-int lab_compare(struct lab *l, const char *what, const uint32_t *got, const uint32_t *want, size_t n);
+int lab_compare(struct lab *l, const char *what, const uint32_t *got, const uint32_t *want,
+		size_t n);
 /* |got - want| <= bound[i]; NaN never passes. Figure "max_error" in units of the bound. */
 int lab_near(struct lab *l, const char *what, const float *got, const double *want,
 	     const double *bound, size_t n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between GPUs: every ordered pair, with peer access and, as the control, without. What is wrong both
- * ways is no fault of the link. In a child that sees all GPUs.
+ * Between GPUs: every ordered pair, with peer access and, as the control, without. What is wrong
+ * both ways is no fault of the link. In a child that sees all GPUs.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -141,13 +141,19 @@ static int pair(struct lab *l, struct peers *s, int from, int to)
 	if (l->opt->bench && move_timed(l, s, from, to, "without_p2p_gb_per_s"))
 		return -1;
 	if (control)
-		return direct || !can ?
-			       lab_doubt(l, N_("data to GPU %d comes out wrong with and without peer access"),
-					 to) :
-			       lab_fail(l, N_("data to GPU %d comes out wrong without peer access"), to);
+		return direct || !can
+			       ? lab_doubt(
+					 l,
+					 N_("data to GPU %d comes out wrong with and without peer access"),
+					 to)
+			       : lab_fail(l,
+					  N_("data to GPU %d comes out wrong without peer access"),
+					  to);
 	if (direct)
-		return lab_fail(l, N_("data to GPU %d comes out wrong by peer access, right without"), to);
-	return can ? 0 : lab_skip(l, N_("no peer access to GPU %d; by way of the host it works"), to);
+		return lab_fail(
+			l, N_("data to GPU %d comes out wrong by peer access, right without"), to);
+	return can ? 0
+		   : lab_skip(l, N_("no peer access to GPU %d; by way of the host it works"), to);
 }
 
 static long in_child(void *ctx, void *answer, size_t size)
@@ -155,7 +161,8 @@ static long in_child(void *ctx, void *answer, size_t size)
 	static const struct rung *const base[] = { &rung_library, &rung_init, &rung_device };
 	const struct peer_ask *ask = ctx;
 	struct peer_answer *an = answer;
-	struct lab l = { .opt = ask->opt, .progress = (struct lab_progress *)(uintptr_t)ask->progress,
+	struct lab l = { .opt = ask->opt,
+			 .progress = (struct lab_progress *)(uintptr_t)ask->progress,
 			 .random = ask->opt->seed };
 	struct peers s = { .n = 0 };
 	double start;
@@ -229,8 +236,8 @@ void peer_run(struct arena *a, const struct prove_options *o, struct proof *p)
 		own->library = "libcuda.so.1";
 	ask.progress = page;
 	child_start(&c, in_child, &ask, sizeof(*an), prove_environment(a, NULL),
-		    o->timeout_s ? o->timeout_s * 1000 :
-				   60000 + 3000 * (long)(p->n_gpus * p->n_gpus));
+		    o->timeout_s ? o->timeout_s * 1000
+				 : 60000 + 3000 * (long)(p->n_gpus * p->n_gpus));
 	child_wait(&c, an, sizeof(*an), &r);
 	if (r.end != CHILD_ANSWERED || r.n != sizeof(*an) || an->n > PEERS_MAX * PEERS_MAX) {
 		an->n = 1;
@@ -240,7 +247,9 @@ void peer_run(struct arena *a, const struct prove_options *o, struct proof *p)
 	for (i = 0; i < an->n; i++) {
 		outcome_seal(&an->rows[i].o);
 		t = ARENA_APPEND(a, p->tests, p->n);
-		*t = (struct proof_test){ .name = "p2p", .gpu = an->rows[i].from, .o = an->rows[i].o };
+		*t = (struct proof_test){ .name = "p2p",
+					  .gpu = an->rows[i].from,
+					  .o = an->rows[i].o };
 	}
 	p->ms += clock_ms() - start;
 	munmap(page, sizeof(struct lab_progress));

@@ -11,8 +11,9 @@
 const char *proof_result_name(enum proof_result r)
 {
 	static const char *const names[] = {
-		[PROOF_PASS] = "pass", [PROOF_FAIL] = "fail",	    [PROOF_SKIP] = "skip",
-		[PROOF_HUNG] = "hung", [PROOF_CRASHED] = "crashed", [PROOF_INCONCLUSIVE] = "inconclusive",
+		[PROOF_PASS] = "pass",	     [PROOF_FAIL] = "fail",
+		[PROOF_SKIP] = "skip",	     [PROOF_HUNG] = "hung",
+		[PROOF_CRASHED] = "crashed", [PROOF_INCONCLUSIVE] = "inconclusive",
 	};
 
 	return names[r];
@@ -46,7 +47,8 @@ void outcome_seal(struct proof_outcome *o)
 {
 	uint32_t i;
 
-	o->why[sizeof(o->why) - 1] = o->call[sizeof(o->call) - 1] = o->path[sizeof(o->path) - 1] = '\0';
+	o->why[sizeof(o->why) - 1] = o->call[sizeof(o->call) - 1] = o->path[sizeof(o->path) - 1] =
+		'\0';
 	if (o->n_figures > PROOF_FIGURES)
 		o->n_figures = 0;
 	if (o->result > PROOF_INCONCLUSIVE)

@@ -30,7 +30,7 @@ struct proof_figure {
 /* Flat, since it comes through a pipe as it is. */
 struct proof_outcome {
 	enum proof_result result;
-	int code;	       /* that a driver or a library gave; 0: none */
+	int code; /* that a driver or a library gave; 0: none */
 	double ms;
 	char call[48];	       /* that gave the code, or was under way; "" */
 	char why[PROOF_TEXT];  /* "" when there is nothing to say */
@@ -56,11 +56,11 @@ struct proof {
 	size_t n;
 	struct proof_gpu *gpus;
 	size_t n_gpus;
-	const char *cause;    /* name of the finding that explains why there is no GPU, or NULL */
-	const char *driver;   /* libcuda's file; NULL */
-	int cuda;	      /* the driver's, "13000" form; 0 */
-	long ms;	      /* the whole run */
-	bool nothing;	      /* no GPU was reached, and none was expected */
+	const char *cause;  /* name of the finding that explains why there is no GPU, or NULL */
+	const char *driver; /* libcuda's file; NULL */
+	int cuda;	    /* the driver's, "13000" form; 0 */
+	long ms;	    /* the whole run */
+	bool nothing;	    /* no GPU was reached, and none was expected */
 	bool interrupted;
 };
 
@@ -73,7 +73,8 @@ const char *proof_verdict(const struct proof *p);
 int proof_exit(const struct proof *p);
 /* cuvet.proof/1. */
 void proof_json(const struct proof *p, struct strbuf *out);
-/* Of one that came from another process: makes its texts end and its numbers keep to their ranges. */
+/* Of one that came from another process: makes its texts end and its numbers keep to their ranges.
+ */
 void outcome_seal(struct proof_outcome *o);
 /* Adds a figure; more than fit are dropped. */
 void outcome_figure(struct proof_outcome *o, const char *name, double value);

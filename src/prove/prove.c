@@ -100,8 +100,8 @@ static int count_nodes(struct arena *a)
 }
 
 /*
- * With the GPUs' number known and nothing hidden by the user, each worker is started at once with its
- * own one visible; else the first one sees all and says which there are.
+ * With the GPUs' number known and nothing hidden by the user, each worker is started at once with
+ * its own one visible; else the first one sees all and says which there are.
  */
 static void start(struct keeper *k)
 {

@@ -29,7 +29,8 @@ double ref_value(enum ref_format f, const void *p, size_t i);
 /* The nearest one of a finite value that the format can hold in size, ties to even. */
 void ref_set(enum ref_format f, void *p, size_t i, double v);
 void ref_decode(enum ref_format f, const void *p, size_t n, double *out);
-/* out[m][n] = a[m][k] * b[n][k], of decoded values; magnitude (may be NULL): the sums of |a * b|. */
+/* out[m][n] = a[m][k] * b[n][k], of decoded values; magnitude (may be NULL): the sums of |a * b|.
+ */
 struct ref_product {
 	uint32_t m, n, k;
 	const double *a, *b;

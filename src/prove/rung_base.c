@@ -30,7 +30,8 @@ static int library(struct lab *l)
 	case DL_LOADED:
 		return 0;
 	case DL_ABSENT:
-		return lab_fail(l, N_("there is no %s on the loader's search path"), l->opt->library);
+		return lab_fail(l, N_("there is no %s on the loader's search path"),
+				l->opt->library);
 	case DL_LACKS:
 		return lab_fail(l, N_("%s has no %s: no driver's libcuda, or one before 340"),
 				l->opt->library, l->library.text);
@@ -97,7 +98,8 @@ static int allocation(struct lab *l)
 
 	TRY(l, cuMemGetInfo_v2, &free, &total);
 	if (total == 0 || free > total)
-		return lab_fail(l, N_("cuMemGetInfo: %zu of %zu bytes free makes no sense"), free, total);
+		return lab_fail(l, N_("cuMemGetInfo: %zu of %zu bytes free makes no sense"), free,
+				total);
 	l->free_bytes = free;
 	lab_figure(l, "free_mib", (double)(free >> 20));
 	lab_figure(l, "total_mib", (double)(total >> 20));
@@ -165,7 +167,8 @@ static int jit(struct lab *l)
 	return fill_check(l);
 }
 
-/* The driver's own linker makes machine code of PTX, which is then loaded as a file of an ELF form. */
+/* The driver's own linker makes machine code of PTX, which is then loaded as a file of an ELF form.
+ */
 static int sass(struct lab *l)
 {
 	enum lab_image image = l->cc >= 70 ? IMAGE_WARP70 : IMAGE_WARP50;
@@ -189,12 +192,18 @@ static int sass(struct lab *l)
 	return rung_warp.run(l);
 }
 
-const struct rung rung_library = { .name = "load-libcuda", .run = library, .deadline_s = 20, .base = true };
+const struct rung rung_library = {
+	.name = "load-libcuda", .run = library, .deadline_s = 20, .base = true
+};
 /* A GPU that slept, or persistence off on a machine with many: cuInit can take many seconds. */
 const struct rung rung_init = { .name = "cuinit", .run = init, .deadline_s = 60, .base = true };
 const struct rung rung_device = { .name = "device", .run = device, .deadline_s = 20, .base = true };
-const struct rung rung_context = { .name = "context", .run = context, .deadline_s = 60, .base = true };
-const struct rung rung_allocation = { .name = "allocation", .run = allocation, .deadline_s = 20, .base = true };
+const struct rung rung_context = {
+	.name = "context", .run = context, .deadline_s = 60, .base = true
+};
+const struct rung rung_allocation = {
+	.name = "allocation", .run = allocation, .deadline_s = 20, .base = true
+};
 const struct rung rung_copy = { .name = "copy", .run = copy, .deadline_s = 20, .base = true };
 /* Minutes in bad cases. */
 const struct rung rung_jit = { .name = "ptx-jit", .run = jit, .deadline_s = 180, .base = true };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plain measurements, no stress: each several times, the median and the spread of it. Buffers are far
- * larger than the L2 cache and hold random data.
+ * Plain measurements, no stress: each several times, the median and the spread of it. Buffers are
+ * far larger than the L2 cache and hold random data.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "prove/gauge.h"
 
 /*
- * What good set-ups give of the wire's and the bus's rate; measured 2026-11-30 on H200: 55.2 of 63.0
- * GB/s by pinned copies, 4227 of 4814 by copies inside. "ratio" is against that.
+ * What good set-ups give of the wire's and the bus's rate; measured 2026-11-30 on H200: 55.2
+ * of 63.0 GB/s by pinned copies, 4227 of 4814 by copies inside. "ratio" is against that.
  */
 #define LINK_SHARE 0.87
 #define BUS_SHARE  0.88
@@ -125,7 +125,8 @@ static int pageable(struct lab *l)
 	int r;
 
 	/* As allocators have it for blocks of this size. */
-	up.host = mmap(NULL, HOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	up.host =
+		mmap(NULL, HOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (up.host == MAP_FAILED)
 		return lab_skip(l, N_("too little memory of the host is free"));
 	madvise(up.host, HOST_BYTES, MADV_HUGEPAGE);

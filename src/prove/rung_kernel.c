@@ -92,7 +92,8 @@ static int atomics(struct lab *l)
 	if (lab_run(l, IMAGE_BASE, "cuvet_atomics", (unsigned)l->sms, 128, args) ||
 	    lab_take(l, &out, got) || lab_free(l, &din))
 		return -1;
-	return lab_compare(l, "cuvet_atomics", got, (const uint32_t *)(const void *)cell, CELLS * 2);
+	return lab_compare(l, "cuvet_atomics", got, (const uint32_t *)(const void *)cell,
+			   CELLS * 2);
 }
 
 static int integer_both(struct lab *l)
@@ -243,4 +244,6 @@ const struct rung rung_shared = { .name = "shared-memory", .run = shared, .deadl
 const struct rung rung_warp = { .name = "warp", .run = warp, .deadline_s = 30 };
 const struct rung rung_reduction = { .name = "reduction", .run = reduction, .deadline_s = 20 };
 const struct rung rung_dynamic = { .name = "dynamic-shared", .run = dynamic, .deadline_s = 20 };
-const struct rung rung_cooperative = { .name = "cooperative", .run = cooperative, .deadline_s = 20 };
+const struct rung rung_cooperative = { .name = "cooperative",
+				       .run = cooperative,
+				       .deadline_s = 20 };

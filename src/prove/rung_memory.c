@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory test: patterns over a tenth of what is free, or with --full over nearly all of it. Takes
- * plain allocations, in pieces where one is not to be had.
+ * The memory test: patterns over a tenth of what is free, or with --full over nearly all of it.
+ * Takes plain allocations, in pieces where one is not to be had.
  */
 #include <string.h>
 
@@ -113,12 +113,12 @@ static int check_piece(struct lab *l, struct memory *m, size_t pattern, uint32_t
 		if (got[0] == 0)
 			continue;
 		lab_figure(l, "wrong_words", (double)got[0]);
-		return lab_fail(l,
-				N_("memory: %llu words of 16 bytes are wrong after %s; at byte 0x%llx of "
-				   "the test is 0x%08x, not 0x%08x"),
-				(unsigned long long)got[0], patterns[pattern].name,
-				(unsigned long long)(got[1] - 1) * 16, (unsigned)got[2],
-				(unsigned)got[3]);
+		return lab_fail(
+			l,
+			N_("memory: %llu words of 16 bytes are wrong after %s; at byte 0x%llx of "
+			   "the test is 0x%08x, not 0x%08x"),
+			(unsigned long long)got[0], patterns[pattern].name,
+			(unsigned long long)(got[1] - 1) * 16, (unsigned)got[2], (unsigned)got[3]);
 	}
 	return 0;
 }

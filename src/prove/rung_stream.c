@@ -24,9 +24,9 @@ static int chain_make(struct lab *l, struct chain *c)
 	TRY(l, cuMemHostAlloc, (void **)&c->in, WORDS * 4, 0);
 	TRY(l, cuMemHostAlloc, (void **)&c->out, WORDS * 4, 0);
 	return lab_kernel(l, IMAGE_BASE, "cuvet_affine", &c->f) || lab_out(l, WORDS * 4, &c->a) ||
-			       lab_out(l, WORDS * 4, &c->b) ?
-		       -1 :
-		       0;
+			       lab_out(l, WORDS * 4, &c->b)
+		       ? -1
+		       : 0;
 }
 
 static void chain_fill(struct lab *l, struct chain *c)
@@ -38,7 +38,9 @@ static void chain_fill(struct lab *l, struct chain *c)
 static int chain_step(struct lab *l, struct chain *c, struct lab_buffer *to,
 		      struct lab_buffer *from, CUstream s)
 {
-	struct lab_launch how = { .f = c->f, .blocks = (unsigned)l->sms, .threads = 128, .stream = s };
+	struct lab_launch how = {
+		.f = c->f, .blocks = (unsigned)l->sms, .threads = 128, .stream = s
+	};
 	void *args[] = { &to->p, &from->p, &c->n, &c->factor, &c->add };
 
 	return lab_launch(l, &how, args);
@@ -189,11 +191,12 @@ static int graph(struct lab *l)
 }
 
 /* A kernel that reads and writes memory of the host. */
-static int mapped_run(struct lab *l, uint32_t *in, uint32_t *out, CUdeviceptr din,
-		      CUdeviceptr dout, const char *what)
+static int mapped_run(struct lab *l, uint32_t *in, uint32_t *out, CUdeviceptr din, CUdeviceptr dout,
+		      const char *what)
 {
-	struct chain c = { .in = in, .out = out, .n = 1 << 14, .factor = lab_u32(l) | 1,
-			   .add = lab_u32(l) };
+	struct chain c = {
+		.in = in, .out = out, .n = 1 << 14, .factor = lab_u32(l) | 1, .add = lab_u32(l)
+	};
 	uint32_t *want = arena_calloc(l->a, c.n, 4), i;
 	void *args[] = { &dout, &din, &c.n, &c.factor, &c.add };
 
@@ -245,13 +248,15 @@ static int pinned(struct lab *l)
 	return managed(l);
 }
 
-/* What the kernel prints comes out of this process's standard output, which is a file for a while. */
+/* What the kernel prints comes out of this process's standard output, which is a file for a while.
+ */
 static int print(struct lab *l)
 {
 	uint32_t number = lab_u32(l), thread;
 	void *args[] = { &number };
 	char *text = arena_alloc(l->a, 16 << 10), line[64];
-	int fd = memfd_create("cuvet", MFD_CLOEXEC), was = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
+	int fd = memfd_create("cuvet", MFD_CLOEXEC),
+	    was = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
 	int code;
 	ssize_t n;
 

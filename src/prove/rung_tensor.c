@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tensor cores. Each product runs twice: on small whole numbers, where every sum is exact in any
- * order and the result has to be right to the bit, and on fractions that use the whole mantissa, with
- * the bound that the accumulators leave.
+ * order and the result has to be right to the bit, and on fractions that use the whole mantissa,
+ * with the bound that the accumulators leave.
  */
 #include "prove/lab.h"
 #include "prove/reference.h"
@@ -15,7 +15,8 @@ struct tensor {
 	enum ref_format f;
 	unsigned tile_m, tile_n, threads;
 	int whole;    /* numbers from -whole to whole; K * whole^2 fits the accumulator */
-	double bound; /* error of a sum, in parts of the sum of the products' sizes; 0: none is allowed */
+	double bound; /* error of a sum, in parts of the sum of the products' sizes; 0: none is
+			 allowed */
 };
 
 struct operands {
@@ -89,23 +90,32 @@ static int tensor(struct lab *l, const struct tensor *t)
 }
 
 /* Products of halves are exact; each of the K / 16 sums may lose what lies below 2^-22 of it. */
-static const struct tensor f16_volta = { "cuvet_tensor_f16", IMAGE_TENSOR70, REF_F16, 16, 16, 32,
-					 255, 0x1p-19 };
-static const struct tensor s8_volta = { "cuvet_tensor_s8", IMAGE_TENSOR72, REF_S8, 16, 16, 32, 127, 0 };
-static const struct tensor f16 = { "cuvet_tensor_f16", IMAGE_TENSOR80, REF_F16, 16, 8, 32, 255,
-				   0x1p-19 };
-static const struct tensor bf16 = { "cuvet_tensor_bf16", IMAGE_TENSOR80, REF_BF16, 16, 8, 32, 255,
-				    0x1p-19 };
-static const struct tensor tf32 = { "cuvet_tensor_tf32", IMAGE_TENSOR80, REF_TF32, 16, 8, 32, 255,
-				    0x1p-19 };
+static const struct tensor f16_volta = {
+	"cuvet_tensor_f16", IMAGE_TENSOR70, REF_F16, 16, 16, 32, 255, 0x1p-19
+};
+static const struct tensor s8_volta = {
+	"cuvet_tensor_s8", IMAGE_TENSOR72, REF_S8, 16, 16, 32, 127, 0
+};
+static const struct tensor f16 = {
+	"cuvet_tensor_f16", IMAGE_TENSOR80, REF_F16, 16, 8, 32, 255, 0x1p-19
+};
+static const struct tensor bf16 = {
+	"cuvet_tensor_bf16", IMAGE_TENSOR80, REF_BF16, 16, 8, 32, 255, 0x1p-19
+};
+static const struct tensor tf32 = {
+	"cuvet_tensor_tf32", IMAGE_TENSOR80, REF_TF32, 16, 8, 32, 255, 0x1p-19
+};
 static const struct tensor s8 = { "cuvet_tensor_s8", IMAGE_TENSOR80, REF_S8, 16, 8, 32, 127, 0 };
 /* Ada and Hopper sum products of 8-bit floats with some 13 bits. */
-static const struct tensor e4m3 = { "cuvet_tensor_e4m3", IMAGE_TENSOR89, REF_E4M3, 16, 8, 32, 7,
-				    0x1p-10 };
-static const struct tensor e5m2 = { "cuvet_tensor_e5m2", IMAGE_TENSOR89, REF_E5M2, 16, 8, 32, 7,
-				    0x1p-10 };
-static const struct tensor wgmma = { "cuvet_tensor_wgmma", IMAGE_TENSOR90A, REF_F16, 64, 8, 128, 255,
-				     0x1p-19 };
+static const struct tensor e4m3 = {
+	"cuvet_tensor_e4m3", IMAGE_TENSOR89, REF_E4M3, 16, 8, 32, 7, 0x1p-10
+};
+static const struct tensor e5m2 = {
+	"cuvet_tensor_e5m2", IMAGE_TENSOR89, REF_E5M2, 16, 8, 32, 7, 0x1p-10
+};
+static const struct tensor wgmma = {
+	"cuvet_tensor_wgmma", IMAGE_TENSOR90A, REF_F16, 64, 8, 128, 255, 0x1p-19
+};
 
 static int run_f16(struct lab *l)
 {
@@ -137,9 +147,21 @@ static int run_wgmma(struct lab *l)
 	return tensor(l, &wgmma);
 }
 
-const struct rung rung_f16 = { .name = "tensor-fp16", .run = run_f16, .deadline_s = 60, .first_cc = 70 };
-const struct rung rung_bf16 = { .name = "tensor-bf16", .run = run_bf16, .deadline_s = 60, .first_cc = 80 };
-const struct rung rung_tf32 = { .name = "tensor-tf32", .run = run_tf32, .deadline_s = 60, .first_cc = 80 };
-const struct rung rung_s8 = { .name = "tensor-int8", .run = run_s8, .deadline_s = 60, .first_cc = 72 };
-const struct rung rung_fp8 = { .name = "tensor-fp8", .run = run_fp8, .deadline_s = 60, .first_cc = 89 };
-const struct rung rung_wgmma = { .name = "tensor-wgmma", .run = run_wgmma, .deadline_s = 60, .only_cc = 90 };
+const struct rung rung_f16 = {
+	.name = "tensor-fp16", .run = run_f16, .deadline_s = 60, .first_cc = 70
+};
+const struct rung rung_bf16 = {
+	.name = "tensor-bf16", .run = run_bf16, .deadline_s = 60, .first_cc = 80
+};
+const struct rung rung_tf32 = {
+	.name = "tensor-tf32", .run = run_tf32, .deadline_s = 60, .first_cc = 80
+};
+const struct rung rung_s8 = {
+	.name = "tensor-int8", .run = run_s8, .deadline_s = 60, .first_cc = 72
+};
+const struct rung rung_fp8 = {
+	.name = "tensor-fp8", .run = run_fp8, .deadline_s = 60, .first_cc = 89
+};
+const struct rung rung_wgmma = {
+	.name = "tensor-wgmma", .run = run_wgmma, .deadline_s = 60, .only_cc = 90
+};

@@ -4,16 +4,17 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "sys/child.h"
 #include "sys/dl_path.h"
+#include "sys/sysroot.h"
 
 const struct stack_rung *const stack_rungs[] = {
-	&stack_cudart, &stack_cublas, &stack_cublaslt, &stack_cudnn,	 &stack_cufft, &stack_cusolver,
-	&stack_nvrtc,  &stack_ptxas,  &stack_nvjitlink, &stack_nccl,	 &stack_gemm,  NULL,
+	&stack_cudart, &stack_cublas, &stack_cublaslt,	&stack_cudnn, &stack_cufft, &stack_cusolver,
+	&stack_nvrtc,  &stack_ptxas,  &stack_nvjitlink, &stack_nccl,  &stack_gemm,  NULL,
 };
 
 enum { RUNGS_MAX = 16 };
@@ -46,19 +47,31 @@ void *stack_symbol(struct lab *l, void *handle, const char *name)
 {
 	void *p = dl_find(handle, name);
 
-	if (!p)
+	if (!p) {
 		lab_fail(l, N_("the library has no %s"), name);
-	else
-		lab_doing(l, name);
+		return NULL;
+	}
+	/* The file that answers in truth. */
+	if (!l->o->path[0] && !dl_where(p, l->o->path, sizeof(l->o->path)))
+		l->o->path[0] = '\0';
+	lab_doing(l, name);
 	return p;
 }
 
 /* Is the file that answers the one that was meant? */
 static int check_file(struct lab *l, const struct stack_library *b)
 {
+	struct sysroot *root;
+	const char *is, *meant;
+	struct err e;
+
+	if (l->o->path[0] && !sysroot_open(l->a, "/", &root, &e) &&
+	    !sysroot_realpath(root, l->a, l->o->path, &is) &&
+	    !sysroot_realpath(root, l->a, b->path, &meant) && strcmp(is, meant) != 0)
+		return lab_fail(l, N_("%.100s answers in place of %.100s"), is, meant);
 	if (b->own)
-		return lab_fail(l, N_("%s comes before the environment's own %s (by %s)"), b->path,
-				b->own, b->via);
+		return lab_fail(l, N_("%.90s comes before the environment's own %.90s (by %s)"),
+				b->path, b->own, b->via);
 	return 0;
 }
 
@@ -105,10 +118,10 @@ static long in_child(void *ctx, void *answer, size_t size)
 	code = prepare(&l, j);
 	if (!code)
 		code = j->rung->run(&l, j->s);
-	if (b)
-		snprintf(o->path, sizeof(o->path), "%.*s", PROOF_TEXT - 1, b->path);
 	if (code == 0 && b)
 		code = check_file(&l, b);
+	if (b && !o->path[0])
+		snprintf(o->path, sizeof(o->path), "%.*s", PROOF_TEXT - 1, b->path);
 	if (code && o->result == PROOF_PASS)
 		o->result = PROOF_FAIL;
 	o->ms = lab_now_ms() - start;
@@ -154,16 +167,18 @@ static void collect(struct arena *a, struct stack_job *j, struct proof_outcome *
 		return;
 	}
 	call = j->progress->call;
-	doing = call >= 0 && call < CU_CALLS ? cu_call_names[call] :
-					       arena_strndup(a, (const char *)(uintptr_t)j->progress->doing,
-							     sizeof(j->progress->doing) - 1);
+	doing = call >= 0 && call < CU_CALLS
+			? cu_call_names[call]
+			: arena_strndup(a, (const char *)(uintptr_t)j->progress->doing,
+					sizeof(j->progress->doing) - 1);
 	*o = (struct proof_outcome){ .ms = (double)r.ms };
 	o->result = r.end == CHILD_HUNG ? PROOF_HUNG : PROOF_CRASHED;
 	if (r.end == CHILD_HUNG)
 		snprintf(o->why, sizeof(o->why), _("no answer within %ld s, at %s"),
 			 j->child.deadline_ms / 1000, doing);
 	else if (r.end == CHILD_CRASHED)
-		snprintf(o->why, sizeof(o->why), _("SIG%s at %s"), sigabbrev_np(r.detail) ?: "?", doing);
+		snprintf(o->why, sizeof(o->why), _("SIG%s at %s"), sigabbrev_np(r.detail) ?: "?",
+			 doing);
 	else
 		snprintf(o->why, sizeof(o->why), _("the process ended by itself at %s"), doing);
 	if (j->rung->needs < STACK_LIBRARIES)
@@ -214,7 +229,10 @@ void stack_run(struct arena *a, const struct prove_options *o, const struct stac
 		own->library = "libcuda.so.1";
 	/* All at once; what is measured after the rest, and alone. */
 	for (i = 0; stack_rungs[i] && i < RUNGS_MAX; i++) {
-		jobs[i] = (struct stack_job){ .opt = own, .s = s, .rung = stack_rungs[i], .gpu = gpu,
+		jobs[i] = (struct stack_job){ .opt = own,
+					      .s = s,
+					      .rung = stack_rungs[i],
+					      .gpu = gpu,
 					      .progress = &pages[i] };
 		if (!is_alone(&jobs[i]))
 			job_start(a, &jobs[i]);

@@ -32,10 +32,10 @@ enum stack_id {
 };
 
 struct stack {
-	const char *prefix; /* "/opt/venv" */
-	const char *site;   /* its site-packages, or NULL */
-	const char *python; /* its interpreter, or NULL */
-	const char *ptxas;  /* Triton's, or NULL */
+	const char *prefix;    /* "/opt/venv" */
+	const char *site;      /* its site-packages, or NULL */
+	const char *python;    /* its interpreter, or NULL */
+	const char *ptxas;     /* Triton's, or NULL */
 	const char *framework; /* the library whose search path counted, or NULL */
 	struct stack_library libraries[STACK_LIBRARIES];
 };
@@ -49,10 +49,10 @@ struct stack_rung {
 	const char *name;
 	int (*run)(struct lab *l, const struct stack *s);
 	int deadline_s;
-	enum stack_id needs; /* STACK_LIBRARIES: none of them */
+	enum stack_id needs;	 /* STACK_LIBRARIES: none of them */
 	enum stack_id before[4]; /* to be loaded first; ends with STACK_LIBRARIES */
-	bool bench;	     /* with --bench alone */
-	bool all_gpus;	     /* its row is not of one GPU */
+	bool bench;		 /* with --bench alone */
+	bool all_gpus;		 /* its row is not of one GPU */
 };
 extern const struct stack_rung *const stack_rungs[]; /* NULL-terminated */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrix products by cuBLAS and cuBLASLt, on whole numbers, whose sums are exact in any order. Facts:
- * cuBLAS documentation (cublasGemmEx, cublasLtMatmul, enumerations).
+ * Matrix products by cuBLAS and cuBLASLt, on whole numbers, whose sums are exact in any order.
+ * Facts: cuBLAS documentation (cublasGemmEx, cublasLtMatmul, enumerations).
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,14 @@
 #include "prove/stack_call.h"
 
 enum { M = 192, N = 128, K = 64 };
-enum { R_32F = 0, R_16F = 2, R_16BF = 14, R_8F_E4M3 = 28, COMPUTE_32F = 68, COMPUTE_FAST_TF32 = 77 };
+enum {
+	R_32F = 0,
+	R_16F = 2,
+	R_16BF = 14,
+	R_8F_E4M3 = 28,
+	COMPUTE_32F = 68,
+	COMPUTE_FAST_TF32 = 77
+};
 enum { OP_N = 0, OP_T = 1 };
 
 struct kind {
@@ -53,10 +60,11 @@ static int problem_make(struct lab *l, const struct kind *k, struct problem *p)
 	for (y = 0; y < M; y++)
 		for (x = 0; x < N; x++)
 			((float *)(void *)p->want)[x * M + y] = (float)sum[y * N + x];
-	return lab_in(l, a, na * ref_size(k->f), &p->a) || lab_in(l, b, nb * ref_size(k->f), &p->b) ||
-			       lab_out(l, M * N * 4, &p->out) ?
-		       -1 :
-		       0;
+	return lab_in(l, a, na * ref_size(k->f), &p->a) ||
+			       lab_in(l, b, nb * ref_size(k->f), &p->b) ||
+			       lab_out(l, M * N * 4, &p->out)
+		       ? -1
+		       : 0;
 }
 
 static int problem_check(struct lab *l, const struct kind *k, struct problem *p)
@@ -89,8 +97,8 @@ static int cublas(struct lab *l, const struct stack *s)
 	FUNCTION(l, h, int, destroy, "cublasDestroy_v2", (void *));
 	FUNCTION(l, h, int, get_version, "cublasGetVersion_v2", (void *, int *));
 	FUNCTION(l, h, int, gemm, "cublasGemmEx",
-		 (void *, int, int, int, int, int, const void *, const void *, int, int, const void *,
-		  int, int, const void *, void *, int, int, int, int));
+		 (void *, int, int, int, int, int, const void *, const void *, int, int,
+		  const void *, int, int, const void *, void *, int, int, int, int));
 
 	MUST(l, "cublasCreate", create(&handle));
 	MUST(l, "cublasGetVersion", get_version(handle, &version));
@@ -104,8 +112,8 @@ static int cublas(struct lab *l, const struct stack *s)
 			return -1;
 		/* Before 11.0 the computation was named by the type. */
 		MUST(l, "cublasGemmEx",
-		     gemm(handle, OP_T, OP_N, M, N, K, &one, (void *)p.a.p, k->type, K, (void *)p.b.p,
-			  k->type, K, &zero, (void *)p.out.p, R_32F, M,
+		     gemm(handle, OP_T, OP_N, M, N, K, &one, (void *)p.a.p, k->type, K,
+			  (void *)p.b.p, k->type, K, &zero, (void *)p.out.p, R_32F, M,
 			  version < 11000 ? R_32F : k->compute, -1));
 		if (problem_check(l, k, &p))
 			return -1;
@@ -136,8 +144,8 @@ struct lt {
 	int (*heuristic)(void *, void *, void *, void *, void *, void *, void *, int,
 			 struct lt_heuristic *, int *);
 	int (*matmul)(void *, void *, const void *, const void *, void *, const void *, void *,
-		      const void *, const void *, void *, void *, void *, const uint64_t *, void *, size_t,
-		      void *);
+		      const void *, const void *, void *, void *, void *, const uint64_t *, void *,
+		      size_t, void *);
 	CUdeviceptr workspace;
 	size_t workspace_size;
 };
@@ -186,8 +194,8 @@ struct lt_plan {
 	CUdeviceptr pa, pb, pd;
 };
 
-static int lt_plan(struct lab *l, struct lt *t, const struct kind *k, const int size[3], int out_type,
-		   struct lt_plan *p)
+static int lt_plan(struct lab *l, struct lt *t, const struct kind *k, const int size[3],
+		   int out_type, struct lt_plan *p)
 {
 	int op = OP_T, found = 0;
 	void *preference = NULL;
@@ -206,7 +214,8 @@ static int lt_plan(struct lab *l, struct lt *t, const struct kind *k, const int 
 	MUST(l, "cublasLtMatmulPreferenceSetAttribute",
 	     t->preference_set(preference, 1, &t->workspace_size, sizeof(t->workspace_size)));
 	MUST(l, "cublasLtMatmulAlgoGetHeuristic",
-	     t->heuristic(t->handle, p->desc, p->a, p->b, p->d, p->d, preference, 1, &p->best, &found));
+	     t->heuristic(t->handle, p->desc, p->a, p->b, p->d, p->d, preference, 1, &p->best,
+			  &found));
 	if (found < 1)
 		return lab_fail(l, N_("cuBLASLt has no algorithm for %s"), k->name);
 	return 0;
@@ -253,7 +262,8 @@ static int cublaslt(struct lab *l, const struct stack *s)
 
 enum { GEMM_SIZE = 8192, GEMM_TIMES = 7 };
 
-/* Random values in all of the format, by the hardware's fill and a kernel's: no zeros to go faster. */
+/* Random values in all of the format, by the hardware's fill and a kernel's: no zeros to go faster.
+ */
 static int random_matrix(struct lab *l, CUdeviceptr *p, const struct kind *k, size_t bytes)
 {
 	enum { PART = 1 << 20 };
@@ -329,14 +339,24 @@ static int gemm_speed(struct lab *l, const struct stack *s)
 }
 
 const struct stack_rung stack_cublas = {
-	.name = "stack-cublas", .run = cublas, .deadline_s = 120, .needs = STACK_CUBLAS,
+	.name = "stack-cublas",
+	.run = cublas,
+	.deadline_s = 120,
+	.needs = STACK_CUBLAS,
 	.before = { STACK_CUBLASLT, STACK_LIBRARIES },
 };
 const struct stack_rung stack_cublaslt = {
-	.name = "stack-cublaslt", .run = cublaslt, .deadline_s = 120, .needs = STACK_CUBLASLT,
+	.name = "stack-cublaslt",
+	.run = cublaslt,
+	.deadline_s = 120,
+	.needs = STACK_CUBLASLT,
 	.before = { STACK_LIBRARIES },
 };
 const struct stack_rung stack_gemm = {
-	.name = "bench-gemm", .run = gemm_speed, .deadline_s = 120, .needs = STACK_CUBLASLT,
-	.before = { STACK_LIBRARIES }, .bench = true,
+	.name = "bench-gemm",
+	.run = gemm_speed,
+	.deadline_s = 120,
+	.needs = STACK_CUBLASLT,
+	.before = { STACK_LIBRARIES },
+	.bench = true,
 };

@@ -6,17 +6,17 @@
 #include "prove/stack.h"
 
 /* Declares `var`, a pointer to the library's function; ends the rung where there is none. */
-#define FUNCTION(l, handle, type, var, name, args)                      \
+#define FUNCTION(l, handle, type, var, name, args)                         \
 	type(*var) args = (type(*) args)stack_symbol((l), (handle), name); \
-	if (!var)                                                       \
+	if (!var)                                                          \
 	return -1
 
 /* Calls it; a code other than 0 ends the rung. */
-#define MUST(l, name, ...)                                       \
-	do {                                                     \
-		lab_doing((l), name);                            \
-		if (stack_code((l), name, (int)(__VA_ARGS__)))   \
-			return -1;                               \
+#define MUST(l, name, ...)                                     \
+	do {                                                   \
+		lab_doing((l), name);                          \
+		if (stack_code((l), name, (int)(__VA_ARGS__))) \
+			return -1;                             \
 	} while (0)
 
 /* Notes a code that is not 0 as the rung's failure. */

@@ -170,14 +170,23 @@ static int ptxas(struct lab *l, const struct stack *s)
 }
 
 const struct stack_rung stack_nvrtc = {
-	.name = "stack-nvrtc", .run = nvrtc, .deadline_s = 120, .needs = STACK_NVRTC,
+	.name = "stack-nvrtc",
+	.run = nvrtc,
+	.deadline_s = 120,
+	.needs = STACK_NVRTC,
 	.before = { STACK_LIBRARIES },
 };
 const struct stack_rung stack_nvjitlink = {
-	.name = "stack-nvjitlink", .run = nvjitlink, .deadline_s = 120, .needs = STACK_NVJITLINK,
+	.name = "stack-nvjitlink",
+	.run = nvjitlink,
+	.deadline_s = 120,
+	.needs = STACK_NVJITLINK,
 	.before = { STACK_LIBRARIES },
 };
 const struct stack_rung stack_ptxas = {
-	.name = "stack-ptxas", .run = ptxas, .deadline_s = 120, .needs = STACK_LIBRARIES,
+	.name = "stack-ptxas",
+	.run = ptxas,
+	.deadline_s = 120,
+	.needs = STACK_LIBRARIES,
 	.before = { STACK_LIBRARIES },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CUDA runtime: counts the devices and launches a kernel by the way of compiled programs, with a
- * fat binary that is made here. Facts: CUDA Runtime API reference; the layout of fat binaries as
+ * The CUDA runtime: counts the devices and launches a kernel by the way of compiled programs, with
+ * a fat binary that is made here. Facts: CUDA Runtime API reference; the layout of fat binaries as
  * sys/fatbin.c reads it.
  */
 #include <stdio.h>
@@ -39,7 +39,8 @@ struct fat_entry {
 	uint16_t minor, major;
 	uint32_t arch, name_offset, name_size;
 	uint64_t flags, zero, uncompressed;
-	uint64_t options_at, none; /* what `options` points to: where the compiler's options would be */
+	uint64_t options_at,
+		none; /* what `options` points to: where the compiler's options would be */
 };
 
 struct fat_wrapper {
@@ -63,12 +64,19 @@ static void *make_fat(struct lab *l)
 	padded = (n + 1 + 7) / 8 * 8;
 	h = arena_alloc(l->a, sizeof(*h) + sizeof(*e) + padded);
 	e = (struct fat_entry *)(void *)(h + 1);
-	*h = (struct fat_header){ .magic = 0xba55ed50, .version = 1, .header_size = sizeof(*h),
+	*h = (struct fat_header){ .magic = 0xba55ed50,
+				  .version = 1,
+				  .header_size = sizeof(*h),
 				  .size = sizeof(*e) + padded };
 	/* PTX 4.0 for 5.0, of 64 bits. */
-	*e = (struct fat_entry){ .kind = 1, .version = 0x101, .header_size = sizeof(*e),
-				 .size = padded, .options = offsetof(struct fat_entry, options_at),
-				 .major = 4, .arch = 50, .flags = 0x11,
+	*e = (struct fat_entry){ .kind = 1,
+				 .version = 0x101,
+				 .header_size = sizeof(*e),
+				 .size = padded,
+				 .options = offsetof(struct fat_entry, options_at),
+				 .major = 4,
+				 .arch = 50,
+				 .flags = 0x11,
 				 .options_at = offsetof(struct fat_entry, none) };
 	memcpy(e + 1, text, n);
 	return h;
@@ -100,10 +108,12 @@ static int cudart(struct lab *l, const struct stack *s)
 	FUNCTION(l, h, int, last_error, "cudaGetLastError", (void));
 	FUNCTION(l, h, void *, register_fat, "__cudaRegisterFatBinary", (void *));
 	FUNCTION(l, h, void, register_function, "__cudaRegisterFunction",
-		 (void *, const char *, char *, const char *, int, void *, void *, void *, void *, int *));
+		 (void *, const char *, char *, const char *, int, void *, void *, void *, void *,
+		  int *));
 	FUNCTION(l, h, int, launch, "cudaLaunchKernel",
 		 (const void *, struct dim3, struct dim3, void **, size_t, void *));
-	void (*register_end)(void *) = (void (*)(void *))stack_symbol(l, h, "__cudaRegisterFatBinaryEnd");
+	void (*register_end)(void *) =
+		(void (*)(void *))stack_symbol(l, h, "__cudaRegisterFatBinaryEnd");
 
 	/* Only from 10.1 on. */
 	if (!register_end)
@@ -118,8 +128,9 @@ static int cudart(struct lab *l, const struct stack *s)
 	*w = (struct fat_wrapper){ .magic = 0x466243b1, .version = 1, .data = make_fat(l) };
 	lab_doing(l, "__cudaRegisterFatBinary");
 	module = register_fat(w);
-	register_function(module, (const char *)(uintptr_t)host_side, (char *)(uintptr_t) "cuvet_fill",
-			  "cuvet_fill", -1, NULL, NULL, NULL, NULL, NULL);
+	register_function(module, (const char *)(uintptr_t)host_side,
+			  (char *)(uintptr_t) "cuvet_fill", "cuvet_fill", -1, NULL, NULL, NULL,
+			  NULL, NULL);
 	if (register_end)
 		register_end(module);
 	MUST(l, "cudaMalloc", allocate(&device, n * 4UL));
@@ -136,6 +147,9 @@ static int cudart(struct lab *l, const struct stack *s)
 }
 
 const struct stack_rung stack_cudart = {
-	.name = "stack-cudart", .run = cudart, .deadline_s = 120, .needs = STACK_CUDART,
+	.name = "stack-cudart",
+	.run = cudart,
+	.deadline_s = 120,
+	.needs = STACK_CUDART,
 	.before = { STACK_LIBRARIES },
 };

@@ -13,10 +13,10 @@
 static const struct {
 	const char *stem;
 } stems[STACK_LIBRARIES] = {
-	[STACK_CUDART] = { "libcudart.so" },     [STACK_CUBLASLT] = { "libcublasLt.so" },
-	[STACK_CUBLAS] = { "libcublas.so" },     [STACK_CUDNN] = { "libcudnn.so" },
-	[STACK_CUFFT] = { "libcufft.so" },       [STACK_CUSPARSE] = { "libcusparse.so" },
-	[STACK_CUSOLVER] = { "libcusolver.so" }, [STACK_NVRTC] = { "libnvrtc.so" },
+	[STACK_CUDART] = { "libcudart.so" },	   [STACK_CUBLASLT] = { "libcublasLt.so" },
+	[STACK_CUBLAS] = { "libcublas.so" },	   [STACK_CUDNN] = { "libcudnn.so" },
+	[STACK_CUFFT] = { "libcufft.so" },	   [STACK_CUSPARSE] = { "libcusparse.so" },
+	[STACK_CUSOLVER] = { "libcusolver.so" },   [STACK_NVRTC] = { "libnvrtc.so" },
 	[STACK_NVJITLINK] = { "libnvJitLink.so" }, [STACK_NCCL] = { "libnccl.so" },
 };
 
@@ -140,7 +140,8 @@ static void ask_loader(struct finder *f, const char *torch)
 	}
 }
 
-/* An own copy that the loader passes over stays in `own`; one that it takes needs no second name. */
+/* An own copy that the loader passes over stays in `own`; one that it takes needs no second name.
+ */
 static void settle(struct finder *f)
 {
 	const char *x, *y;
@@ -150,6 +151,9 @@ static void settle(struct finder *f)
 		struct stack_library *b = &f->s->libraries[k];
 
 		b->stem = stems[k].stem;
+		/* Without the dots of $ORIGIN/../.. */
+		if (b->path && !sysroot_realpath(f->root, f->a, path_dir(f->a, b->path), &x))
+			b->path = path_join(f->a, x, path_base(b->path));
 		if (b->own && b->path && !sysroot_realpath(f->root, f->a, b->own, &x) &&
 		    !sysroot_realpath(f->root, f->a, b->path, &y) && strcmp(x, y) == 0)
 			b->own = NULL;
@@ -205,7 +209,8 @@ int stack_find(struct arena *a, const char *prefix, struct stack *ret, struct er
 		return r;
 	*ret = (struct stack){ .prefix = strcmp(prefix, "auto") == 0 ? choose_prefix(&f) : prefix };
 	if (ret->prefix[0] != '/' && sysroot_realpath(f.root, a, ret->prefix, &ret->prefix))
-		return err_set(err, ERR_USAGE, _("--stack %.200s: must be a path from the root on, or auto"),
+		return err_set(err, ERR_USAGE,
+			       _("--stack %.200s: must be a path from the root on, or auto"),
 			       prefix);
 	if (!sysroot_is_dir(f.root, ret->prefix))
 		return err_set(err, ERR_NOENT, _("--stack %.200s: no such folder"), ret->prefix);
@@ -226,6 +231,7 @@ int stack_find(struct arena *a, const char *prefix, struct stack *ret, struct er
 	for (i = 0; i < STACK_LIBRARIES; i++)
 		n += ret->libraries[i].soname != NULL;
 	if (!n)
-		return err_set(err, ERR_NOENT, _("--stack %.200s: no CUDA library is in it"), ret->prefix);
+		return err_set(err, ERR_NOENT, _("--stack %.200s: no CUDA library is in it"),
+			       ret->prefix);
 	return 0;
 }

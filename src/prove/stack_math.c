@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A convolution by cuDNN, a transform by cuFFT, a linear system by cuSOLVER, each small and checked.
- * Facts: the documentation of these libraries (enumerations, prototypes).
+ * A convolution by cuDNN, a transform by cuFFT, a linear system by cuSOLVER, each small and
+ * checked. Facts: the documentation of these libraries (enumerations, prototypes).
  */
 #include <math.h>
 #include <string.h>
@@ -36,8 +36,10 @@ static void reference_conv(const float *x, const float *w, float *y)
 
 static int cudnn(struct lab *l, const struct stack *s)
 {
-	float *x = arena_calloc(l->a, C * H * H, 4), *w = arena_calloc(l->a, F * C * 9, 4), one = 1, zero = 0;
-	uint32_t *want = arena_calloc(l->a, F * H * H, 4), *got = arena_calloc(l->a, F * H * H, 4), i;
+	float *x = arena_calloc(l->a, C * H * H, 4), *w = arena_calloc(l->a, F * C * 9, 4), one = 1,
+	      zero = 0;
+	uint32_t *want = arena_calloc(l->a, F * H * H, 4), *got = arena_calloc(l->a, F * H * H, 4),
+		 i;
 	void *h = stack_open(l, s, STACK_CUDNN), *handle = NULL, *dx, *dy, *dw, *conv;
 	struct lab_buffer bx, bw, by;
 	CUdeviceptr space = 0;
@@ -60,8 +62,8 @@ static int cudnn(struct lab *l, const struct stack *s)
 	FUNCTION(l, h, int, get_space, "cudnnGetConvolutionForwardWorkspaceSize",
 		 (void *, void *, void *, void *, void *, int, size_t *));
 	FUNCTION(l, h, int, forward, "cudnnConvolutionForward",
-		 (void *, const void *, void *, const void *, void *, const void *, void *, int, void *,
-		  size_t, const void *, void *, void *));
+		 (void *, const void *, void *, const void *, void *, const void *, void *, int,
+		  void *, size_t, const void *, void *, void *));
 
 	stack_version(l, (int)get_version());
 	for (i = 0; i < C * H * H; i++)
@@ -196,11 +198,15 @@ static int cusolver(struct lab *l, const struct stack *s)
 		return -1;
 	MUST(l, "cusolverDnDgetrf_bufferSize", get_size(handle, S, S, (double *)da.p, S, &size));
 	if (size < 0 || size > 1 << 26 || lab_out(l, (size_t)size * 8 + 8, &space))
-		return l->o->result == PROOF_FAIL ? -1 : lab_fail(l, N_("a buffer of %d makes no sense"), size);
+		return l->o->result == PROOF_FAIL
+			       ? -1
+			       : lab_fail(l, N_("a buffer of %d makes no sense"), size);
 	MUST(l, "cusolverDnDgetrf",
-	     factor(handle, S, S, (double *)da.p, S, (double *)space.p, (int *)pivots.p, (int *)dinfo.p));
+	     factor(handle, S, S, (double *)da.p, S, (double *)space.p, (int *)pivots.p,
+		    (int *)dinfo.p));
 	MUST(l, "cusolverDnDgetrs",
-	     solve(handle, 0, S, 1, (double *)da.p, S, (int *)pivots.p, (double *)db.p, S, (int *)dinfo.p));
+	     solve(handle, 0, S, 1, (double *)da.p, S, (int *)pivots.p, (double *)db.p, S,
+		   (int *)dinfo.p));
 	TRY(l, cuCtxSynchronize);
 	memset(x, 0xff, sizeof(x));
 	TRY(l, cuMemcpyDtoH_v2, x, db.p, sizeof(x));
@@ -212,14 +218,23 @@ static int cusolver(struct lab *l, const struct stack *s)
 }
 
 const struct stack_rung stack_cudnn = {
-	.name = "stack-cudnn", .run = cudnn, .deadline_s = 120, .needs = STACK_CUDNN,
+	.name = "stack-cudnn",
+	.run = cudnn,
+	.deadline_s = 120,
+	.needs = STACK_CUDNN,
 	.before = { STACK_CUBLASLT, STACK_CUBLAS, STACK_NVRTC, STACK_LIBRARIES },
 };
 const struct stack_rung stack_cufft = {
-	.name = "stack-cufft", .run = cufft, .deadline_s = 120, .needs = STACK_CUFFT,
+	.name = "stack-cufft",
+	.run = cufft,
+	.deadline_s = 120,
+	.needs = STACK_CUFFT,
 	.before = { STACK_NVJITLINK, STACK_LIBRARIES },
 };
 const struct stack_rung stack_cusolver = {
-	.name = "stack-cusolver", .run = cusolver, .deadline_s = 120, .needs = STACK_CUSOLVER,
+	.name = "stack-cusolver",
+	.run = cusolver,
+	.deadline_s = 120,
+	.needs = STACK_CUSOLVER,
 	.before = { STACK_NVJITLINK, STACK_CUBLASLT, STACK_CUBLAS, STACK_CUSPARSE },
 };

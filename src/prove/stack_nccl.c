@@ -71,7 +71,8 @@ static int ring_check(struct lab *l, struct ring *r, const float *sum)
 		TRY(l, cuCtxSetCurrent, r->ctx[i]);
 		memset(got, 0xff, WORDS * 4UL);
 		TRY(l, cuMemcpyDtoH_v2, got, r->out[i], WORDS * 4UL);
-		if (lab_compare(l, "ncclAllReduce", got, (const uint32_t *)(const void *)sum, WORDS))
+		if (lab_compare(l, "ncclAllReduce", got, (const uint32_t *)(const void *)sum,
+				WORDS))
 			return -1;
 	}
 	return 0;
@@ -92,8 +93,7 @@ static int ring_speed(struct lab *l, struct ring *r)
 		best = i >= 0 && start < best ? start : best;
 	}
 	/* Bus bandwidth: what each GPU's links carry, 2 (n - 1) / n times the data. */
-	lab_figure(l, "bus_gb_per_s",
-		   BENCH_WORDS * 4.0 * 1e-6 / best * 2 * (r->n - 1) / r->n);
+	lab_figure(l, "bus_gb_per_s", BENCH_WORDS * 4.0 * 1e-6 / best * 2 * (r->n - 1) / r->n);
 	return 0;
 }
 
@@ -136,6 +136,10 @@ static int nccl(struct lab *l, const struct stack *s)
 }
 
 const struct stack_rung stack_nccl = {
-	.name = "stack-nccl", .run = nccl, .deadline_s = 180, .needs = STACK_NCCL,
-	.before = { STACK_LIBRARIES }, .all_gpus = true,
+	.name = "stack-nccl",
+	.run = nccl,
+	.deadline_s = 180,
+	.needs = STACK_NCCL,
+	.before = { STACK_LIBRARIES },
+	.all_gpus = true,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One process a GPU that climbs the ladder and reports over a pipe, and its keeper, who has the
- * clock: a rung that does not answer in time is "hung", a process that ends is "crashed", and neither
- * stops the keeper.
+ * clock: a rung that does not answer in time is "hung", a process that ends is "crashed", and
+ * neither stops the keeper.
  */
 #ifndef PROVE_WORKER_H
 #define PROVE_WORKER_H
@@ -31,19 +31,19 @@ struct worker {
 	const struct prove_options *opt;
 	struct child child;
 	struct lab_progress *progress;
-	int gpu;	/* by which it is called in the report */
-	int ordinal;	/* in its process */
-	bool scout;	/* it says which GPUs there are */
+	int gpu;     /* by which it is called in the report */
+	int ordinal; /* in its process */
+	bool scout;  /* it says which GPUs there are */
 	const char *const *env;
 	struct proof_test tests[WORKER_RUNGS_MAX]; /* one a rung of the ladder */
 	bool ended[WORKER_RUNGS_MAX];
-	int current;	/* rung under way; -1: none */
+	int current;	 /* rung under way; -1: none */
 	long started_ms; /* of it */
-	bool waiting;	/* for its turn: no deadline runs */
-	bool done;	/* nothing more comes: all rows are filled */
-	bool gone;	/* reaped, or given up */
+	bool waiting;	 /* for its turn: no deadline runs */
+	bool done;	 /* nothing more comes: all rows are filled */
+	bool gone;	 /* reaped, or given up */
 	long done_ms;
-	size_t have;	/* bytes of `note` that came */
+	size_t have; /* bytes of `note` that came */
 	struct worker_note note;
 };
 

@@ -65,8 +65,9 @@ static void put_figure(struct strbuf *b, const struct proof_figure *f)
 	static const struct {
 		const char *end, *unit;
 	} units[] = {
-		{ "gb_per_s", "GB/s" }, { "tflop_per_s", "TFLOP/s" }, { "mib", "MiB" },
-		{ "us", "us" },		{ "ms", "ms" },		     { "bytes", "bytes" },
+		{ "gb_per_s", "GB/s" }, { "tflop_per_s", "TFLOP/s" },
+		{ "mib", "MiB" },	{ "us", "us" },
+		{ "ms", "ms" },		{ "bytes", "bytes" },
 	};
 	size_t n = strlen(f->name), m = 0, i, k;
 	char name[PROOF_NAME];
@@ -131,14 +132,16 @@ static void put_end(struct page *g)
 
 	for (i = 0; i < p->n; i++) {
 		n[p->tests[i].o.result]++;
-		if (!first && (p->tests[i].o.result == PROOF_FAIL ||
-			       p->tests[i].o.result == PROOF_HUNG ||
-			       p->tests[i].o.result == PROOF_CRASHED))
+		if (!first &&
+		    (p->tests[i].o.result == PROOF_FAIL || p->tests[i].o.result == PROOF_HUNG ||
+		     p->tests[i].o.result == PROOF_CRASHED))
 			first = &p->tests[i];
 	}
-	strbuf_printf(g->out, _("\n%zu passed, %zu failed, %zu hung, %zu crashed, %zu inconclusive, %zu skipped, in %.2f s\n"),
-		      n[PROOF_PASS], n[PROOF_FAIL], n[PROOF_HUNG], n[PROOF_CRASHED],
-		      n[PROOF_INCONCLUSIVE], n[PROOF_SKIP], (double)p->ms / 1e3);
+	strbuf_printf(
+		g->out,
+		_("\n%zu passed, %zu failed, %zu hung, %zu crashed, %zu inconclusive, %zu skipped, in %.2f s\n"),
+		n[PROOF_PASS], n[PROOF_FAIL], n[PROOF_HUNG], n[PROOF_CRASHED],
+		n[PROOF_INCONCLUSIVE], n[PROOF_SKIP], (double)p->ms / 1e3);
 	if (p->nothing)
 		strbuf_add(g->out, _("Nothing could be proved: no GPU was reached.\n"));
 	else if (p->interrupted)
@@ -146,7 +149,8 @@ static void put_end(struct page *g)
 	else if (first)
 		strbuf_printf(g->out, _("The first broken rung: %s.\n"), first->name);
 	if (p->cause)
-		strbuf_printf(g->out, _("Cause: %s (`cuvet explain %s`; `cuvet check` says what to do).\n"),
+		strbuf_printf(g->out,
+			      _("Cause: %s (`cuvet explain %s`; `cuvet check` says what to do).\n"),
 			      p->cause, p->cause);
 }
 

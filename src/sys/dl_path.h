@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The file at PATH, its symbols open to what is loaded later. NULL: `why` has the loader's words. */
+/* The file at PATH, its symbols open to what is loaded later. NULL: `why` has the loader's words.
+ */
 void *dl_open_path(const char *path, char *why, size_t size);
 /* NULL when it has no such symbol. */
 void *dl_find(void *handle, const char *name);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The compute part of the stand-in for libcuda: memory of the host in place of the GPU's, kernels by
- * their names as the references compute them, one after the other. Keys of the script besides those
- * of script.h (`at` and `behave` hold for every call here too):
- *   code.CALL=N   what the call gives in place of doing its work
- *   flip=WHAT     one bit of what the kernel, or the copy, writes is wrong; drop=WHAT: it does nothing
- *   nth=N         only the N-th time (from 1); bit=N: which bit (default 5), word=N: which word
- *   optin=N       bytes of dynamic shared memory that the device has; coop=0, managed=0, mapped=0
+ * The compute part of the stand-in for libcuda: memory of the host in place of the GPU's, kernels
+ * by their names as the references compute them, one after the other. Keys of the script besides
+ * those of script.h (`at` and `behave` hold for every call here too): code.CALL=N   what the call
+ * gives in place of doing its work flip=WHAT     one bit of what the kernel, or the copy, writes is
+ * wrong; drop=WHAT: it does nothing nth=N         only the N-th time (from 1); bit=N: which bit
+ * (default 5), word=N: which word optin=N       bytes of dynamic shared memory that the device has;
+ * coop=0, managed=0, mapped=0
  */
 #ifndef STANDIN_COMPUTE_H
 #define STANDIN_COMPUTE_H
@@ -60,19 +60,19 @@ static int chosen(const char *key, const char *what)
 static void flip(const char *what, void *to)
 {
 	if (chosen("flip", what))
-		((uint32_t *)to)[say_number("", "word", -1, 2)] ^=
-			1U << say_number("", "bit", -1, 5);
+		((uint32_t *)to)[say_number("", "word", -1, 2)] ^= 1U
+								   << say_number("", "bit", -1, 5);
 }
 
-#define ENTER(call)                                                   \
-	do {                                                          \
-		long code_;                                           \
-		behave("", #call, "cuInit");                          \
-		code_ = say_number("code.", #call, -1, 0);            \
-		if (code_)                                            \
-			return (CUresult)code_;                       \
+#define ENTER(call)                                                    \
+	do {                                                           \
+		long code_;                                            \
+		behave("", #call, "cuInit");                           \
+		code_ = say_number("code.", #call, -1, 0);             \
+		if (code_)                                             \
+			return (CUresult)code_;                        \
 		if (asserted && strcmp(#call, "cuCtxDestroy_v2") != 0) \
-			return CUDA_ERROR_ASSERT;                     \
+			return CUDA_ERROR_ASSERT;                      \
 	} while (0)
 
 /* ---- kernels */
@@ -139,7 +139,7 @@ static void product(const char *format, const uint64_t *a)
 		const char *name;
 		enum ref_format f;
 	} formats[] = {
-		{ "f16", REF_F16 },   { "bf16", REF_BF16 }, { "tf32", REF_TF32 },  { "s8", REF_S8 },
+		{ "f16", REF_F16 },   { "bf16", REF_BF16 }, { "tf32", REF_TF32 }, { "s8", REF_S8 },
 		{ "e4m3", REF_E4M3 }, { "e5m2", REF_E5M2 }, { "wgmma", REF_F16 },
 	};
 	size_t m = a[3], n = a[4], k = a[5], i, f = 0;
@@ -237,22 +237,36 @@ static void run_kernel(const struct op *o)
 		simple_kernel(name, a, o->blocks);
 	if (strcmp(name, "print") == 0 || strcmp(name, "assert") == 0)
 		return;
-	flip(o->name, strcmp(name, "surface") == 0 ? (void *)((struct image *)a[0])->data :
-						     (void *)a[0]);
+	flip(o->name,
+	     strcmp(name, "surface") == 0 ? (void *)((struct image *)a[0])->data : (void *)a[0]);
 }
 
 /* Sizes of the arguments: q: 8 bytes, d: 4. */
 static const char *signature(const char *name)
 {
 	static const char *const rows[][2] = {
-		{ "cuvet_fill", "qdd" },      { "cuvet_fma", "qqqdd" },	  { "cuvet_fma64", "qqqdd" },
-		{ "cuvet_int", "qqqd" },      { "cuvet_atomics", "qqd" }, { "cuvet_shared", "qq" },
-		{ "cuvet_reduce", "qqd" },    { "cuvet_constant", "qqd" }, { "cuvet_surface", "qqdd" },
-		{ "cuvet_texture", "qqdd" },  { "cuvet_affine", "qqddd" }, { "cuvet_spin", "qd" },
-		{ "cuvet_dynamic", "qdd" },   { "cuvet_grid", "qqqdd" },  { "cuvet_warp", "qq" },
-		{ "cuvet_diverge", "q" },     { "cuvet_print", "d" },	  { "cuvet_assert", "d" },
-		{ "cuvet_memory_write", "qqqdd" }, { "cuvet_memory_check", "qqqqdd" },
-		{ "cuvet_copy", "qqq" },      { "cuvet_read", "qqq" },
+		{ "cuvet_fill", "qdd" },
+		{ "cuvet_fma", "qqqdd" },
+		{ "cuvet_fma64", "qqqdd" },
+		{ "cuvet_int", "qqqd" },
+		{ "cuvet_atomics", "qqd" },
+		{ "cuvet_shared", "qq" },
+		{ "cuvet_reduce", "qqd" },
+		{ "cuvet_constant", "qqd" },
+		{ "cuvet_surface", "qqdd" },
+		{ "cuvet_texture", "qqdd" },
+		{ "cuvet_affine", "qqddd" },
+		{ "cuvet_spin", "qd" },
+		{ "cuvet_dynamic", "qdd" },
+		{ "cuvet_grid", "qqqdd" },
+		{ "cuvet_warp", "qq" },
+		{ "cuvet_diverge", "q" },
+		{ "cuvet_print", "d" },
+		{ "cuvet_assert", "d" },
+		{ "cuvet_memory_write", "qqqdd" },
+		{ "cuvet_memory_check", "qqqqdd" },
+		{ "cuvet_copy", "qqq" },
+		{ "cuvet_read", "qqq" },
 	};
 	size_t i;
 
@@ -378,10 +392,10 @@ static CUresult copy(const char *name, void *to, const void *from, size_t n)
 	return 0;
 }
 
-#define COPY(name, args, to, from)                                      \
-	CALL(name, args)                                                \
-	{                                                               \
-		ENTER(name);                                            \
+#define COPY(name, args, to, from)                                                         \
+	CALL(name, args)                                                                   \
+	{                                                                                  \
+		ENTER(name);                                                               \
 		return copy(#name, (void *)(size_t)(to), (const void *)(size_t)(from), n); \
 	}
 
@@ -524,7 +538,8 @@ CALL(cuLinkDestroy, (CUlinkState s))
 	return 0;
 }
 
-static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, unsigned shared, void **args)
+static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, unsigned shared,
+		       void **args)
 {
 	struct op o = { .kind = 1, .blocks = blocks, .threads = threads, .shared = shared };
 
@@ -534,9 +549,8 @@ static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, unsigned
 	return 0;
 }
 
-CALL(cuLaunchKernel,
-     (CUfunction f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz,
-      unsigned shared, CUstream s, void **args, void **extra))
+CALL(cuLaunchKernel, (CUfunction f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty,
+		      unsigned tz, unsigned shared, CUstream s, void **args, void **extra))
 {
 	ENTER(cuLaunchKernel);
 	(void)s;
@@ -553,7 +567,8 @@ CALL(cuLaunchCooperativeKernel,
 	return launch(f, x * y * z, tx * ty * tz, shared, args);
 }
 
-CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, CUfunction f, int threads, size_t shared))
+CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+     (int *n, CUfunction f, int threads, size_t shared))
 {
 	ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor);
 	(void)f;
@@ -572,12 +587,12 @@ CALL(cuFuncSetAttribute, (CUfunction f, CUfunction_attribute which, int value))
 }
 
 /* Handles that are nothing but a number. */
-#define HANDLE(name, args, to)           \
-	CALL(name, args)                 \
-	{                                \
-		ENTER(name);             \
-		to;                      \
-		return 0;                \
+#define HANDLE(name, args, to) \
+	CALL(name, args)       \
+	{                      \
+		ENTER(name);   \
+		to;            \
+		return 0;      \
 	}
 
 HANDLE(cuStreamCreate, (CUstream * s, unsigned flags), ((void)flags, *s = (CUstream)(size_t)1))
@@ -618,7 +633,8 @@ CALL(cuEventElapsedTime, (float *ms, CUevent a, CUevent b))
 
 	ENTER(cuEventElapsedTime);
 	*ms = (float)((double)(e->tv_sec - s->tv_sec) * 1e3 +
-		      (double)(e->tv_nsec - s->tv_nsec) * 1e-6) + 0.0001f;
+		      (double)(e->tv_nsec - s->tv_nsec) * 1e-6) +
+	      0.0001f;
 	if (chosen("flip", "cuEventElapsedTime"))
 		*ms = -*ms;
 	return 0;

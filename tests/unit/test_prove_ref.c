@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The references of the kernels, and the sizes of what goes through pipes and to the driver. */
+#include <cmocka.h>
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "prove/reference.h"
 #include "prove/worker.h"
@@ -18,11 +18,14 @@ static void formats_keep_what_they_can_hold(void **state)
 		uint32_t bits;
 		double value;
 	} rows[] = {
-		{ REF_F16, 0x3c00, 1 },	     { REF_F16, 0xc500, -5 },	{ REF_F16, 0x0001, 0x1p-24 },
-		{ REF_F16, 0x7bff, 65504 },  { REF_BF16, 0x3f80, 1 },	{ REF_BF16, 0xc37f, -255 },
-		{ REF_TF32, 0x3f800000, 1 }, { REF_S8, 0x80, -128 },	{ REF_S8, 0x7f, 127 },
-		{ REF_E4M3, 0x38, 1 },	     { REF_E4M3, 0x7e, 448 },	{ REF_E4M3, 0x01, 0x1p-9 },
-		{ REF_E5M2, 0x3c, 1 },	     { REF_E5M2, 0x7b, 57344 }, { REF_E5M2, 0xc7, -7 },
+		{ REF_F16, 0x3c00, 1 },	      { REF_F16, 0xc500, -5 },
+		{ REF_F16, 0x0001, 0x1p-24 }, { REF_F16, 0x7bff, 65504 },
+		{ REF_BF16, 0x3f80, 1 },      { REF_BF16, 0xc37f, -255 },
+		{ REF_TF32, 0x3f800000, 1 },  { REF_S8, 0x80, -128 },
+		{ REF_S8, 0x7f, 127 },	      { REF_E4M3, 0x38, 1 },
+		{ REF_E4M3, 0x7e, 448 },      { REF_E4M3, 0x01, 0x1p-9 },
+		{ REF_E5M2, 0x3c, 1 },	      { REF_E5M2, 0x7b, 57344 },
+		{ REF_E5M2, 0xc7, -7 },
 	};
 	uint32_t u;
 	size_t i;
