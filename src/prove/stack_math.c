@@ -34,12 +34,23 @@ static void reference_conv(const float *x, const float *w, float *y)
 	}
 }
 
+/* Whole numbers, whose sums are exact. */
+static void conv_make(struct lab *l, float *x, float *w, float *y)
+{
+	size_t i;
+
+	for (i = 0; i < C * H * H; i++)
+		x[i] = (float)(int)(lab_u32(l) % 31) - 15;
+	for (i = 0; i < F * C * 9; i++)
+		w[i] = (float)(int)(lab_u32(l) % 31) - 15;
+	reference_conv(x, w, y);
+}
+
 static int cudnn(struct lab *l, const struct stack *s)
 {
 	float *x = arena_calloc(l->a, C * H * H, 4), *w = arena_calloc(l->a, F * C * 9, 4), one = 1,
 	      zero = 0;
-	uint32_t *want = arena_calloc(l->a, F * H * H, 4), *got = arena_calloc(l->a, F * H * H, 4),
-		 i;
+	uint32_t *want = arena_calloc(l->a, F * H * H, 4), *got = arena_calloc(l->a, F * H * H, 4);
 	void *h = stack_open(l, s, STACK_CUDNN), *handle = NULL, *dx, *dy, *dw, *conv;
 	struct lab_buffer bx, bw, by;
 	CUdeviceptr space = 0;
@@ -66,11 +77,7 @@ static int cudnn(struct lab *l, const struct stack *s)
 		  void *, size_t, const void *, void *, void *));
 
 	stack_version(l, (int)get_version());
-	for (i = 0; i < C * H * H; i++)
-		x[i] = (float)(int)(lab_u32(l) % 31) - 15;
-	for (i = 0; i < F * C * 9; i++)
-		w[i] = (float)(int)(lab_u32(l) % 31) - 15;
-	reference_conv(x, w, (float *)(void *)want);
+	conv_make(l, x, w, (float *)(void *)want);
 	MUST(l, "cudnnCreate", create(&handle));
 	MUST(l, "cudnnCreateTensorDescriptor", new_tensor(&dx));
 	MUST(l, "cudnnCreateTensorDescriptor", new_tensor(&dy));

@@ -403,15 +403,15 @@ COPY(cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, size_t n), to, from)
 COPY(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t n), to, from)
 COPY(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t n), to, from)
 COPY(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t n, CUstream s), to,
-     ((void)s, from))
+	((void)s, from))
 COPY(cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t n, CUstream s), to, ((void)s, from))
 COPY(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s), to,
-     ((void)s, from))
+	((void)s, from))
 COPY(cuMemcpyPeer, (CUdeviceptr to, CUcontext c, CUdeviceptr from, CUcontext d, size_t n),
-     ((void)c, to), ((void)d, from))
+	((void)c, to), ((void)d, from))
 COPY(cuMemcpyPeerAsync,
-     (CUdeviceptr to, CUcontext c, CUdeviceptr from, CUcontext d, size_t n, CUstream s),
-     ((void)c, to), ((void)d, (void)s, from))
+	(CUdeviceptr to, CUcontext c, CUdeviceptr from, CUcontext d, size_t n, CUstream s),
+	((void)c, to), ((void)d, (void)s, from))
 
 CALL(cuMemsetD8_v2, (CUdeviceptr p, unsigned char v, size_t n))
 {
@@ -451,7 +451,7 @@ CALL(cuMemAllocManaged, (CUdeviceptr * p, size_t n, unsigned flags))
 }
 
 CALL(cuModuleLoadDataEx,
-     (CUmodule * m, const void *image, unsigned n, CUjit_option *options, void **values))
+	(CUmodule * m, const void *image, unsigned n, CUjit_option *options, void **values))
 {
 	ENTER(cuModuleLoadDataEx);
 	(void)n;
@@ -559,8 +559,8 @@ CALL(cuLaunchKernel, (CUfunction f, unsigned x, unsigned y, unsigned z, unsigned
 }
 
 CALL(cuLaunchCooperativeKernel,
-     (CUfunction f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz,
-      unsigned shared, CUstream s, void **args))
+	(CUfunction f, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz,
+	unsigned shared, CUstream s, void **args))
 {
 	ENTER(cuLaunchCooperativeKernel);
 	(void)s;
@@ -568,7 +568,7 @@ CALL(cuLaunchCooperativeKernel,
 }
 
 CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor,
-     (int *n, CUfunction f, int threads, size_t shared))
+	(int *n, CUfunction f, int threads, size_t shared))
 {
 	ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor);
 	(void)f;
@@ -600,30 +600,30 @@ HANDLE(cuStreamSynchronize, (CUstream s), (void)s)
 HANDLE(cuStreamWaitEvent, (CUstream s, CUevent e, unsigned f), ((void)s, (void)e, (void)f))
 HANDLE(cuStreamDestroy_v2, (CUstream s), (void)s)
 HANDLE(cuEventCreate, (CUevent * e, unsigned flags),
-       ((void)flags, *e = (CUevent)calloc(1, sizeof(struct timespec))))
+	((void)flags, *e = (CUevent)calloc(1, sizeof(struct timespec))))
 HANDLE(cuEventRecord, (CUevent e, CUstream s),
-       ((void)s, clock_gettime(CLOCK_MONOTONIC, (struct timespec *)(void *)e)))
+	((void)s, clock_gettime(CLOCK_MONOTONIC, (struct timespec *)(void *)e)))
 HANDLE(cuEventSynchronize, (CUevent e), (void)e)
 HANDLE(cuEventDestroy_v2, (CUevent e), free(e))
 HANDLE(cuStreamBeginCapture_v2, (CUstream s, CUstreamCaptureMode m),
-       ((void)s, (void)m, capturing = calloc(1, sizeof(*capturing))))
+	((void)s, (void)m, capturing = calloc(1, sizeof(*capturing))))
 HANDLE(cuStreamEndCapture, (CUstream s, CUgraph *g),
-       ((void)s, *g = (CUgraph)(void *)capturing, capturing = NULL))
+	((void)s, *g = (CUgraph)(void *)capturing, capturing = NULL))
 HANDLE(cuGraphInstantiateWithFlags, (CUgraphExec * e, CUgraph g, unsigned long long f),
-       ((void)f, *e = (CUgraphExec)(void *)g))
+	((void)f, *e = (CUgraphExec)(void *)g))
 HANDLE(cuGraphExecDestroy, (CUgraphExec e), (void)e)
 HANDLE(cuGraphDestroy, (CUgraph g), free(g))
 HANDLE(cuArrayDestroy, (CUarray a), free(a))
 HANDLE(cuTexObjectCreate,
-       (CUtexObject * t, const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *d,
+	(CUtexObject * t, const CUDA_RESOURCE_DESC *r, const CUDA_TEXTURE_DESC *d,
 	const CUDA_RESOURCE_VIEW_DESC *v),
-       ((void)d, (void)v, *t = (CUtexObject)(size_t)r->res.array.hArray))
+	((void)d, (void)v, *t = (CUtexObject)(size_t)r->res.array.hArray))
 HANDLE(cuTexObjectDestroy, (CUtexObject t), (void)t)
 HANDLE(cuSurfObjectCreate, (CUsurfObject * s, const CUDA_RESOURCE_DESC *r),
        *s = (CUsurfObject)(size_t)r->res.array.hArray)
 HANDLE(cuSurfObjectDestroy, (CUsurfObject s), (void)s)
 HANDLE(cuDeviceCanAccessPeer, (int *can, CUdevice a, CUdevice b),
-       ((void)a, (void)b, *can = (int)say_number("", "p2p", -1, 1)))
+	((void)a, (void)b, *can = (int)say_number("", "p2p", -1, 1)))
 HANDLE(cuCtxEnablePeerAccess, (CUcontext c, unsigned f), ((void)c, (void)f))
 HANDLE(cuCtxDisablePeerAccess, (CUcontext c), (void)c)
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The references of the kernels, and the sizes of what goes through pipes and to the driver. */
-#include <cmocka.h>
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "prove/reference.h"
 #include "prove/worker.h"

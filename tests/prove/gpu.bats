@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# profiles: release
+# timeout: 600
+#
+# On a machine with a GPU: that it passes, that faults made on purpose are found, that the sanitizer
+# of CUDA finds nothing in the kernels. Elsewhere skipped by name. CUVET_TEST_STACK names an
+# environment whose libraries are tested too.
+
+load ../lib.sh
+
+setup() {
+	[ -e /dev/nvidiactl ] || skip "no NVIDIA GPU here"
+}
+
+@test "GPU: every rung passes" {
+	cuvet prove --json
+	expect_status 0
+	[ "$(json 'd["verdict"]')" = stack-ok ] || fail verdict
+	[ "$(json 'len({t["gpu"] for t in d["tests"] if t["gpu"] is not None}) == len(d["gpus"])')" = True ] ||
+		fail "a GPU without rows"
+}
+
+@test "GPU: one wrong bit in a copy to the host is found, wherever it is" {
+	local real n
+	real=$("$CUVET" prove --json --gpu 0 | python3 -c 'import json, sys; print(json.load(sys.stdin)["driver_library"])')
+	mkdir "$BATS_TEST_TMPDIR/libs"
+	ln -s "${CUVET_STANDIN:-$CUVET_ROOT/build/standin}/libcuda-flip.so" "$BATS_TEST_TMPDIR/libs/libcuda.so.1"
+	for n in 1 5 12 20 33; do
+		LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/libs:${LD_LIBRARY_PATH-} CUVET_REAL_LIBCUDA=$real \
+			CUVET_FLIP_NTH=$n cuvet prove --json --gpu 0
+		expect_status 1
+		[ "$(json 'sum(t["result"] == "fail" for t in d["tests"])')" = 1 ] || fail "bit $n"
+	done
+}
+
+@test "GPU: hidden, it is not reached: exit 3 and the reason" {
+	CUDA_VISIBLE_DEVICES='' cuvet prove --json
+	expect_status 3
+	[ "$(json 'd["root_cause"]')" = visible-devices-wrong ] || fail cause
+}
+
+@test "GPU: compute-sanitizer finds nothing (memcheck, initcheck)" {
+	command -v compute-sanitizer >/dev/null || skip "no compute-sanitizer"
+	for tool in memcheck initcheck; do
+		compute-sanitizer --target-processes all --tool "$tool" --error-exitcode 9 \
+			"$CUVET" prove --gpu 0 --timeout 300 >"$BATS_TEST_TMPDIR/out" 2>&1 ||
+			fail "$tool: $(tail -5 "$BATS_TEST_TMPDIR/out")"
+	done
+}
+
+@test "GPU: an environment's own libraries compute" {
+	[ -n "${CUVET_TEST_STACK-}" ] || skip "CUVET_TEST_STACK names no environment"
+	cuvet prove --json --gpu 0 --stack "$CUVET_TEST_STACK"
+	expect_status 0
+	[ "$(json 'any(t["name"] == "stack-cublas" and t["result"] == "pass" for t in d["tests"])')" = True ] ||
+		fail "no cuBLAS"
+}
