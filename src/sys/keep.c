@@ -112,13 +112,15 @@ static void find_ranges(struct keeper *k)
 	if (memcmp(k->buf, ELFMAG, SELFMAG) != 0 || k->buf[EI_CLASS] != ELFCLASS64 ||
 	    k->buf[EI_DATA] != ELFDATA2LSB)
 		return;
+	if (ph > FIRST)
+		return;
 	for (i = 0; i < n && i < 32; i++) {
-		uint64_t at = ph + i * sizeof(Elf64_Phdr);
-		const unsigned char *p = k->buf + at;
-		uint64_t type, off, size;
+		uint64_t at = ph + i * sizeof(Elf64_Phdr), type, off, size;
+		const unsigned char *p;
 
-		if (ph > FIRST || at + sizeof(Elf64_Phdr) > k->n)
+		if (at + sizeof(Elf64_Phdr) > k->n)
 			break;
+		p = k->buf + at;
 		type = elf_le(p, 4);
 		off = elf_le(p + 8, 8);
 		size = elf_le(p + 32, 8);

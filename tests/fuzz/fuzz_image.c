@@ -11,6 +11,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void oom(void)
+{
+	abort();
+}
+
 enum { DEPTH = 64, LISTED = 20000 };
 
 static unsigned listed;
@@ -41,7 +46,7 @@ static void walk(const struct sysroot *r, struct arena *a, const char *dir, unsi
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[] = "/tmp/cuvet-fuzz-XXXXXX";
-	struct arena *a = arena_new();
+	struct arena *a = arena_new(oom);
 	struct err err = { 0 };
 	struct image image;
 	int fd = mkstemp(path);

@@ -10,11 +10,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void oom(void)
+{
+	abort();
+}
+
 enum { PADDING = 5 << 20 }; /* a small one is kept whole */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct arena *a = arena_new();
+	struct arena *a = arena_new(oom);
 	struct spill spill = { .fd = -1, .limit = 1 << 30 };
 	struct tree_node node = { .mode = S_IFREG };
 	struct tree_data *d;
