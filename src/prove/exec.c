@@ -106,7 +106,9 @@ static int take_line(struct arena *a, struct view line, int gpu, struct proof *p
 void exec_run(struct arena *a, const struct prove_options *o, const struct stack *s, int gpu,
 	      struct proof *p)
 {
-	struct exec_ask ask = { .python = s->python, .gpu = arena_printf(a, "%d", gpu) };
+	const char *visible = prove_visible(p, gpu);
+	struct exec_ask ask = { .python = s->python,
+				.gpu = arena_printf(a, "%d", visible ? 0 : gpu) };
 	char *answer = arena_alloc(a, OUTPUT_MAX + 1);
 	long start = clock_ms(), limit = o->timeout_s ? o->timeout_s : DEADLINE_S;
 	struct view rest, line;
@@ -121,7 +123,7 @@ void exec_run(struct arena *a, const struct prove_options *o, const struct stack
 		snprintf(t->o.why, sizeof(t->o.why), "%s", _("the environment has no Python"));
 		return;
 	}
-	child_start(&c, in_child, &ask, OUTPUT_MAX, prove_environment(a, NULL), limit * 1000);
+	child_start(&c, in_child, &ask, OUTPUT_MAX, prove_environment(a, visible), limit * 1000);
 	child_wait(&c, answer, OUTPUT_MAX, &r);
 	p->ms += clock_ms() - start;
 	for (rest = (struct view){ .p = answer, .n = r.n ? r.n - 1 : 0 };

@@ -65,6 +65,13 @@ const char *const *prove_environment(struct arena *a, const char *visible)
 	return env;
 }
 
+const char *prove_visible(const struct proof *p, int gpu)
+{
+	if (gpu < 0 || (size_t)gpu >= p->n_gpus || !p->gpus[gpu].uuid[0])
+		return NULL;
+	return p->gpus[gpu].uuid;
+}
+
 /* visible: of this GPU alone, NULL: all are seen, and this one says which there are. */
 static void add_worker(struct keeper *k, int gpu, const char *visible, bool scout)
 {

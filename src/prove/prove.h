@@ -20,4 +20,7 @@ void peer_run(struct arena *a, const struct prove_options *o, struct proof *p);
  * set to that, NULL: as it is. */
 const char *const *prove_environment(struct arena *a, const char *visible);
 
+/* What CUDA_VISIBLE_DEVICES names this GPU of a finished ladder by; NULL when that is not known. */
+const char *prove_visible(const struct proof *p, int gpu);
+
 #endif

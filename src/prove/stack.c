@@ -24,7 +24,8 @@ struct stack_job {
 	const struct stack *s;
 	const struct stack_rung *rung;
 	volatile struct lab_progress *progress;
-	int gpu;
+	int gpu, ordinal;
+	const char *const *env;
 	struct child child;
 };
 
@@ -104,7 +105,7 @@ static long in_child(void *ctx, void *answer, size_t size)
 		.opt = j->opt,
 		.progress = (struct lab_progress *)(uintptr_t)j->progress,
 		.o = o,
-		.ordinal = j->gpu,
+		.ordinal = j->ordinal,
 	};
 	const struct stack_library *b =
 		j->rung->needs < STACK_LIBRARIES ? &j->s->libraries[j->rung->needs] : NULL;
@@ -191,13 +192,12 @@ static int is_alone(const struct stack_job *j)
 	return j->opt->bench && (j->rung->bench || j->rung->all_gpus);
 }
 
-static void job_start(struct arena *a, struct stack_job *j)
+static void job_start(struct stack_job *j)
 {
 	struct proof_outcome o = { 0 };
 
 	if (wanted(j, &o))
-		child_start(&j->child, in_child, j, sizeof(struct proof_outcome),
-			    prove_environment(a, NULL),
+		child_start(&j->child, in_child, j, sizeof(struct proof_outcome), j->env,
 			    (j->opt->timeout_s ? j->opt->timeout_s : j->rung->deadline_s) * 1000L);
 }
 
@@ -229,20 +229,27 @@ void stack_run(struct arena *a, const struct prove_options *o, const struct stac
 		own->library = "libcuda.so.1";
 	/* All at once; what is measured after the rest, and alone. */
 	for (i = 0; stack_rungs[i] && i < RUNGS_MAX; i++) {
-		jobs[i] = (struct stack_job){ .opt = own,
-					      .s = s,
-					      .rung = stack_rungs[i],
-					      .gpu = gpu,
-					      .progress = &pages[i] };
+		/* Start-up takes longer the more GPUs are seen. */
+		const char *visible = stack_rungs[i]->all_gpus ? NULL : prove_visible(p, gpu);
+
+		jobs[i] = (struct stack_job){
+			.opt = own,
+			.s = s,
+			.rung = stack_rungs[i],
+			.gpu = gpu,
+			.ordinal = visible ? 0 : gpu,
+			.env = prove_environment(a, visible),
+			.progress = &pages[i],
+		};
 		if (!is_alone(&jobs[i]))
-			job_start(a, &jobs[i]);
+			job_start(&jobs[i]);
 	}
 	for (alone = 0; alone < 2; alone++) {
 		for (i = 0; stack_rungs[i] && i < RUNGS_MAX; i++) {
 			if (is_alone(&jobs[i]) != alone)
 				continue;
 			if (alone)
-				job_start(a, &jobs[i]);
+				job_start(&jobs[i]);
 			job_end(a, &jobs[i], p);
 		}
 	}
