@@ -363,7 +363,7 @@ static int check(struct run *r)
 static int run(struct run *r)
 {
 	const struct options *o = r->o;
-	struct job j = { .r = r };
+	struct job j = { .r = r, .text = "" };
 	int code;
 
 	if (o->args.n)

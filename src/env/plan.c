@@ -182,10 +182,10 @@ static void note_driver(struct arena *a, struct compat *c, const struct snapshot
 				  driver->value, set->version, least));
 }
 
-/* One that is installed goes along, if its CUDA is known and no wheel brings its own. */
+/* One that is installed goes along, if machine and CUDA are known and no wheel brings its own. */
 static bool wants_cudnn(struct arena *a, const struct snapshot *s, struct env_set *set)
 {
-	if (!set->version || !fact_yes(&s->parts.environment))
+	if (!set->version || fact_is(&s->source, "assumed"))
 		return false;
 	if (!wheels_bring_theirs(s))
 		return true;

@@ -136,11 +136,10 @@ int env_file_read(struct arena *a, const char *path, struct env_file *ret, struc
 /* -------- replacing */
 
 /* Access lists and security labels: whatever can be kept. */
-static void copy_attributes(const char *path, int to)
+static void copy_attributes(struct arena *a, const char *path, int to)
 {
-	_cleanup_free_ char *names = malloc(ATTRS_MAX);
-	_cleanup_free_ char *value = malloc(ATTRS_MAX);
-	ssize_t n = names && value ? listxattr(path, names, ATTRS_MAX) : 0, k;
+	char *names = arena_alloc(a, ATTRS_MAX), *value = arena_alloc(a, ATTRS_MAX);
+	ssize_t n = listxattr(path, names, ATTRS_MAX), k;
 	const char *p;
 
 	for (p = names; n > 0; n -= (ssize_t)strlen(p) + 1, p += strlen(p) + 1) {
@@ -151,7 +150,8 @@ static void copy_attributes(const char *path, int to)
 	}
 }
 
-static int like_old(const struct env_file *f, int fd, const char *tmp, struct err *err)
+static int like_old(struct arena *a, const struct env_file *f, int fd, const char *tmp,
+		    struct err *err)
 {
 	struct stat old, new;
 	mode_t mask;
@@ -169,7 +169,7 @@ static int like_old(const struct env_file *f, int fd, const char *tmp, struct er
 	if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
 	    fchown(fd, old.st_uid, old.st_gid) < 0)
 		return err_errno(err, errno, _("%s: its owner cannot be kept"), f->path);
-	copy_attributes(f->path, fd);
+	copy_attributes(a, f->path, fd);
 	if (fchmod(fd, old.st_mode & 07777) < 0)
 		return err_errno(err, errno, "%s", tmp);
 	return 0;
@@ -248,7 +248,7 @@ int env_file_write(struct arena *a, const struct env_file *f, const struct view 
 		return err_errno(err, errno, "%s", f->path);
 	r = file_write_fd(fd, f->path, *text, err);
 	if (!r)
-		r = like_old(f, fd, tmp, err);
+		r = like_old(a, f, fd, tmp, err);
 	if (!r && fsync(fd) < 0)
 		r = err_errno(err, errno, "%s", f->path);
 	if (!r)
