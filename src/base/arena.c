@@ -50,6 +50,11 @@ static _Noreturn void out_of_memory(arena_oom_fn *oom)
 	abort();
 }
 
+void arena_exhausted(const struct arena *a)
+{
+	out_of_memory(a ? a->oom : NULL);
+}
+
 struct arena *arena_new(arena_oom_fn *oom)
 {
 	struct arena *a = calloc(1, sizeof(*a));

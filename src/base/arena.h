@@ -16,6 +16,11 @@ struct arena;
 typedef void arena_oom_fn(void);
 
 struct arena *arena_new(arena_oom_fn *oom) ATTR_NONNULL;
+/*
+ * Ends the run as a failed allocation of `a` does: for memory that the C library or another one
+ * asks for, so that its lack is never taken for an answer. NULL: the default way.
+ */
+_Noreturn void arena_exhausted(const struct arena *a);
 void arena_free(struct arena *a); /* accepts NULL; frees all that was allocated */
 
 /*

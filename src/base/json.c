@@ -21,6 +21,24 @@ static const struct json *value(const cJSON *c)
 	return (const struct json *)c;
 }
 
+/* cJSON answers the same NULL to a lack of memory as to a text that is no JSON. */
+static void *never_null(size_t size)
+{
+	void *p = malloc(size ? size : 1);
+
+	if (!p)
+		arena_exhausted(NULL);
+	return p;
+}
+
+static cJSON *parse(struct view text, const char **ret_end)
+{
+	cJSON_Hooks hooks = { .malloc_fn = never_null, .free_fn = free };
+
+	cJSON_InitHooks(&hooks);
+	return cJSON_ParseWithLengthOpts(text.p, text.n, ret_end, 0);
+}
+
 static void doc_free(void *p)
 {
 	cJSON_Delete(p);
@@ -74,7 +92,7 @@ int json_parse_trusted(struct arena *a, struct view text, const char *name, cons
 		       struct err *err)
 {
 	const char *end = NULL;
-	cJSON *doc = cJSON_ParseWithLengthOpts(text.p, text.n, &end, 0);
+	cJSON *doc = parse(text, &end);
 	unsigned line, col;
 	struct view rest;
 

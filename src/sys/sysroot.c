@@ -162,6 +162,9 @@ int sysroot_open(struct arena *a, const char *dir, struct sysroot **ret, struct 
 	_cleanup_free_ char *real = realpath(dir, NULL);
 	_cleanup_fd_ int probe = -1;
 
+	/* Without it this machine would be taken for an image. */
+	if (!real && errno == ENOMEM)
+		arena_exhausted(a);
 	r->fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (r->fd < 0 && errno == ENOTDIR)
 		return err_set(err, ERR_TYPE, _("%s: not a directory"), dir);
@@ -426,6 +429,8 @@ static int list(const struct sysroot *r, struct arena *a, const char *path, size
 	if (fd < 0)
 		return fd;
 	d = fdopendir(fd);
+	if (!d && errno == ENOMEM)
+		arena_exhausted(a);
 	if (!d)
 		return -errno;
 	take_fd(&fd);
