@@ -88,6 +88,9 @@ static void fact_atoms(struct triage *t)
 	when(t, snapshot_env(s, "CUDA_VISIBLE_DEVICES") &&
 			strncmp(snapshot_env(s, "CUDA_VISIBLE_DEVICES"), "MIG-", 4) == 0,
 	     "mig-chosen");
+	when(t, snapshot_env(s, "LD_LIBRARY_PATH") &&
+			strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cuda") != NULL,
+	     "ld-path-cuda");
 	when(t, cpu, "torch-cpu");
 	when(t, rocm, "torch-rocm");
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
@@ -341,12 +344,25 @@ static void severities(struct judge *j, struct finding *root)
 		struct finding *f = j->findings[i];
 
 		if (f == root)
-			f->severity = is_fine(f->id) ? SEVERITY_INFO : SEVERITY_ERROR;
+			f->severity = is_fine(f->id) || f->id == FINDING_INSUFFICIENT_EVIDENCE ?
+					      SEVERITY_INFO :
+					      SEVERITY_ERROR;
 		else if (is_fine(f->id) || f->weight < TRIAGE_ROOT)
 			f->severity = SEVERITY_INFO;
 		else
 			f->severity = SEVERITY_WARNING;
 	}
+}
+
+/* A rule that found too little does not stand against one that found enough. */
+static void drop_undecided(struct judge *j)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < j->n_findings; i++)
+		if (j->findings[i]->id != FINDING_INSUFFICIENT_EVIDENCE)
+			j->findings[n++] = j->findings[i];
+	j->n_findings = n;
 }
 
 static struct finding *undecided(struct triage *t)
@@ -387,6 +403,8 @@ const struct finding *triage_root(struct judge *j)
 	triage_install(t);
 	weigh(t);
 	root = strongest(j);
+	if (root)
+		drop_undecided(j);
 	root = root ? deepest(j, root, n_ordinary) : undecided(t);
 	severities(j, root);
 	return root;

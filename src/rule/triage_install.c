@@ -103,7 +103,7 @@ static bool tensorflow_range(struct triage *t, const char *python)
 	for (at = 0; at < compat_count(t->j->c, "tensorflow"); at++) {
 		const char *row = compat_text(t->j->c, "tensorflow", at, "version");
 
-		if (row && strncmp(row, v, strlen(row)) == 0)
+		if (row && strncmp(row, v, strlen(v)) == 0)
 			break;
 	}
 	range = compat_text(t->j->c, "tensorflow", at, "python");
@@ -209,7 +209,8 @@ static void mixed(struct triage *t, const struct python *p)
 			cu11 = &p->packages[i];
 		else if (ends(name, "-cu12"))
 			cu12 = &p->packages[i];
-		else if (ends(name, "-cu13"))
+		else if (ends(name, "-cu13") || strcmp(name, "nvidia-cublas") == 0 ||
+			 strcmp(name, "nvidia-cudnn") == 0 || strcmp(name, "nvidia-cuda-runtime") == 0)
 			cu13 = &p->packages[i];
 	}
 	if ((cu11 != NULL) + (cu12 != NULL) + (cu13 != NULL) < 2)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries that a text says are missing, against those that it lists. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -144,6 +145,17 @@ static void cudnn_major(struct triage *t)
 			want, brings);
 }
 
+/* CuPy for CUDA 11 does not want libraries of CUDA 12: something else of that name was taken. */
+static void cupy(struct triage *t, const struct sign *g)
+{
+	const char *major = triage_value(t, "cupy-cuda");
+	struct soname want;
+
+	if (major && parse(fact_value(&g->value, NULL), &want) && *want.version &&
+	    strcmp(want.name, "libnvJitLink") == 0 && strtol(major, NULL, 10) < strtol(want.version, NULL, 10))
+		triage_add(t, FINDING_LIB_SHADOWING, 86, "cupy-cuda");
+}
+
 /* onnxruntime-gpu says which CUDA and cuDNN it needs. */
 static void ort(struct triage *t)
 {
@@ -151,6 +163,12 @@ static void ort(struct triage *t)
 
 	if (g && triage_has(t, "wants-cudnn-9"))
 		triage_add(t, FINDING_CUDNN_NOT_FOUND, 70, "ort-needs");
+}
+
+static void missing_and(struct triage *t, const struct sign *g)
+{
+	missing(t, g);
+	cupy(t, g);
 }
 
 void triage_libraries(struct triage *t)
@@ -161,7 +179,7 @@ void triage_libraries(struct triage *t)
 	for (i = 0; i < s->n_signs; i++)
 		if (fact_is(&s->signs[i].id, "shared-missing") ||
 		    fact_is(&s->signs[i].id, "ldd-not-found"))
-			missing(t, &s->signs[i]);
+			missing_and(t, &s->signs[i]);
 		else if (fact_is(&s->signs[i].id, "dll-missing"))
 			triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, 66, "dll-missing");
 	cudnn_major(t);

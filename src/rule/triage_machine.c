@@ -22,13 +22,16 @@ static void visible(struct triage *t)
 	const struct snapshot *s = t->j->s;
 	const struct fact *v = snapshot_env_fact(s, "CUDA_VISIBLE_DEVICES");
 	struct finding *f;
-	bool none, beyond;
+	bool none, beyond, senseless;
 	long first;
 
 	if (!v || triage_has(t, "nodevfiles") || triage_has(t, "slurm") || triage_has(t, "ray") ||
 	    view_starts(view_of(v->value), "MIG-") || strchr(v->value, '$'))
 		return;
-	none = !*v->value || strncmp(v->value, "-1", 2) == 0 || strcasecmp(v->value, "none") == 0 ||
+	senseless = *v->value && !isdigit((unsigned char)v->value[0]) &&
+		    strncmp(v->value, "GPU-", 4) != 0 && strncmp(v->value, "-", 1) != 0 &&
+		    strcspn(v->value, "<[{") == strlen(v->value);
+	none = senseless || !*v->value || strncmp(v->value, "-1", 2) == 0 || strcasecmp(v->value, "none") == 0 ||
 	       strcasecmp(v->value, "all") == 0 || strcasecmp(v->value, "NoDevFiles") == 0;
 	first = strtol(v->value, NULL, 10);
 	beyond = isdigit((unsigned char)v->value[0]) && s->n_gpus > 0 && (size_t)first >= s->n_gpus;
@@ -72,6 +75,8 @@ static void packages(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
 	const char *module = fact_value(&s->driver.version, NULL), *first = NULL;
+	const char *nvml = fact_value(&s->driver.libnvml.version, NULL);
+	bool same_everywhere = nvml != NULL, kmod = false;
 	size_t i;
 
 	for (i = 0; i < s->n_os_packages; i++) {
@@ -92,6 +97,8 @@ static void packages(struct triage *t)
 			finding_fact(t->j, f, name, &s->os_packages[i].version, first);
 			return;
 		}
+		same_everywhere &= nvml && strncmp(v, nvml, strlen(nvml)) == 0;
+		kmod |= strstr(name, "kmod") || strstr(name, "dkms") || strstr(name, "kernel");
 		if (module && triage_has(t, "module-version") && strcmp(module, v) != 0 &&
 		    !triage_has(t, "container")) {
 			f = triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 84, "nvml-mismatch|module-version");
@@ -99,6 +106,9 @@ static void packages(struct triage *t)
 			return;
 		}
 	}
+	/* All that is on disk fits together; which module is loaded, and why, is not shown. */
+	if (first && kmod && same_everywhere && !module)
+		t->against[FINDING_DRIVER_LIBRARY_MISMATCH] = true;
 }
 
 /* modinfo's version against the loaded one; NVML's against both. */

@@ -146,6 +146,31 @@ static void by_age(struct triage *t)
 	triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 62, "no-kernel-image");
 }
 
+/* "Minimum and Maximum cuda capability ... is (7.0) - (12.0)", of a GPU that the line before names. */
+static void min_max(struct triage *t)
+{
+	const struct sign *g = triage_sign(t, "minmax-warning");
+	const struct snapshot *s = t->j->s;
+	int low, high, cc;
+	const char *p;
+	size_t i;
+
+	if (!g || !(p = strchr(g->text.value, '(')))
+		return;
+	low = (int)(strtod(p + 1, NULL) * 10 + 0.5);
+	p = strchr(p + 1, '(');
+	high = p ? (int)(strtod(p + 1, NULL) * 10 + 0.5) : 0;
+	for (i = 0; i < s->n_gpus && high > 0; i++) {
+		cc = look_cc(&s->gpus[i]);
+		if (cc > 0 && cc < low)
+			misfit(t, i, true, 90);
+		else if (cc > high && cc / 10 > high / 10)
+			misfit(t, i, false, 88);
+		else if (cc > high)
+			triage_add(t, FINDING_HARMLESS_WARNING, 72, "minmax-warning");
+	}
+}
+
 /* -------- nvcc and the GPU */
 
 static void nvcc_arch(struct triage *t)
@@ -223,11 +248,11 @@ static void driver_and_gpu(struct triage *t)
 			f = triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, fails ? 82 : 64,
 				       "smi-fails|release-unsupported|rm-init-failed");
 		else if (row->open_module && strcmp(row->open_module, "required") == 0 &&
-			 triage_has(t, "rm-init-failed") && !fact_is(&s->driver.flavor, "open"))
+			 (triage_has(t, "rm-init-failed") || triage_has(t, "smi-nodev")) && !fact_is(&s->driver.flavor, "open"))
 			f = triage_add(t, FINDING_OPEN_MODULE_REQUIRED, 74, "rm-init-failed");
 		else if (row->open_module && strcmp(row->open_module, "unsupported") == 0 &&
 			 fact_is(&s->driver.flavor, "open"))
-			f = triage_add(t, FINDING_OPEN_MODULE_UNSUPPORTED_GPU, 82, "nvrm-open");
+			f = triage_add(t, FINDING_OPEN_MODULE_UNSUPPORTED_GPU, 82, "nvrm-open|open-package");
 		if (f) {
 			finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
 			finding_fact(t->j, f, "driver.version", &s->driver.version, NULL);
@@ -258,6 +283,7 @@ void triage_versions(struct triage *t)
 {
 	if (!by_list(t))
 		by_age(t);
+	min_max(t);
 	nvcc_arch(t);
 	found_version(t);
 	driver_and_gpu(t);

@@ -21,7 +21,7 @@ int triage_snapshot(struct arena *a, struct compat *c, const struct text *t, str
 		for (k = 0; t->lines[i].s.n && extractors[k]; k++)
 			extractors[k]->line(&p, i);
 	r = sign_scan(&p, err);
-	if (!r && p.packages_seen >= 8)
+	if (!r && p.packages_seen >= 4)
 		fact_flag(&ret->parts.python, true, "pasted");
 	return r;
 }
