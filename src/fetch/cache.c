@@ -245,33 +245,32 @@ static bool hash_is(struct cache *c, struct view text, const char *hex)
 	       strcmp(hex_text(c->a, hash, HASH_BYTES), hex) == 0;
 }
 
-int cache_manifest(struct cache *c, const char *rel, const char *pinned, struct view *ret,
-		   bool *ret_fresh, bool *ret_repinned, struct err *err)
+int cache_manifest(struct cache *c, const char *rel, const char *pinned, bool anew,
+		   struct cache_manifest *ret, struct err *err)
 {
+	struct cache_manifest m = { 0 };
 	struct view from;
-	bool there;
-	int r;
+	bool there, same = false;
 
-	*ret_fresh = *ret_repinned = false;
 	if (cache_crypto(c, err))
 		return -(int)err->code;
-	there = read_small(c, rel, MANIFEST_MAX, ret);
+	there = read_small(c, rel, MANIFEST_MAX, &m.text);
 	/* The one that is pinned is the same wherever it came from. */
-	if (there && pinned && hash_is(c, *ret, pinned))
-		return 0;
-	if (there && (c->o->offline || (read_small(c, note_of(c, rel), NOTE_MAX, &from) &&
-					view_is(view_trim(from), cache_url(c, rel))))) {
-		*ret_repinned = pinned != NULL;
-		return 0;
+	m.known = there && pinned && hash_is(c, m.text, pinned);
+	if (there && !m.known && !anew)
+		same = read_small(c, note_of(c, rel), NOTE_MAX, &from) &&
+		       view_is(view_trim(from), cache_url(c, rel));
+	if (!m.known && !same && !(there && c->o->offline)) {
+		if (c->o->offline && c->base)
+			return err_set(err, ERR_IO, _("--offline: %.300s/%.300s is not in the cache"),
+				       c->path, rel);
+		if (get_manifest(c, rel, &m.text, err))
+			return -(int)err->code;
+		m.fresh = true;
+		m.known = pinned && hash_is(c, m.text, pinned);
 	}
-	if (c->o->offline && c->base)
-		return err_set(err, ERR_IO, _("--offline: %.300s/%.300s is not in the cache"), c->path,
-			       rel);
-	r = get_manifest(c, rel, ret, err);
-	if (r)
-		return r;
-	*ret_fresh = true;
-	*ret_repinned = pinned && !hash_is(c, *ret, pinned);
+	m.republished = pinned && !m.known;
+	*ret = m;
 	return 0;
 }
 

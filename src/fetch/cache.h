@@ -7,12 +7,12 @@
 #ifndef FETCH_CACHE_H
 #define FETCH_CACHE_H
 
+#include "base/view.h"
 #include "fetch/fetch.h"
 
 struct crypto;
 struct digest;
 struct http;
-struct view;
 
 struct cache {
 	struct arena *a;
@@ -34,9 +34,18 @@ int cache_crypto(struct cache *c, struct err *err) ATTR_MUST;
 /* The URL, or the path, of what lies at `rel` of the mirror. */
 const char *cache_url(const struct cache *c, const char *rel);
 
-/* A manifest: out of the cache when it came from the same place, else from the mirror. */
-int cache_manifest(struct cache *c, const char *rel, const char *pinned, struct view *ret,
-		   bool *ret_fresh, bool *ret_repinned, struct err *err) ATTR_MUST;
+struct cache_manifest {
+	struct view text;
+	bool fresh;	 /* from the mirror, just now */
+	bool known;	 /* has the pinned hash */
+	bool republished; /* a hash is pinned, and it has another */
+};
+/*
+ * A manifest: out of the cache when it has the pinned hash or came from the same place, else (or
+ * `anew`, unless offline) from the mirror.
+ */
+int cache_manifest(struct cache *c, const char *rel, const char *pinned, bool anew,
+		   struct cache_manifest *ret, struct err *err) ATTR_MUST;
 void cache_keep_manifest(struct cache *c, const char *rel, const struct view *text);
 void cache_drop(struct cache *c, const char *rel);
 

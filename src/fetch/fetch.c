@@ -26,9 +26,8 @@ struct fetch {
 	struct arena *a;
 	const struct fetch_options *o;
 	struct cache cache;
-	struct view manifest_text;
 	const char *manifest_rel;
-	bool manifest_fresh;
+	struct cache_manifest manifest;
 };
 
 const char *fetch_state_name(enum fetch_state s)
@@ -160,50 +159,46 @@ static void plan_item(struct fetch *f, const struct leaf *l, struct prefix *s,
 	*ret = item;
 }
 
-static int get_manifest(struct fetch *f, struct compat *c, struct manifest *ret, struct err *err)
+static int get_manifest(struct fetch *f, struct compat *c, bool anew, struct manifest *ret,
+			struct err *err)
 {
 	const struct fetch_options *o = f->o;
-	bool listed, fresh, repinned;
+	bool listed;
 	const char *pinned = choose_pinned(c, o->product, o->label, &listed), *url;
 	int r;
 
 	f->manifest_rel = arena_printf(f->a, "%s/redist/redistrib_%s.json", o->product, o->label);
 	url = cache_url(&f->cache, f->manifest_rel);
-	r = cache_manifest(&f->cache, f->manifest_rel, pinned, &f->manifest_text, &fresh, &repinned,
-			   err);
+	r = cache_manifest(&f->cache, f->manifest_rel, pinned, anew, &f->manifest, err);
 	if (r)
 		return r;
-	f->manifest_fresh = fresh;
-	if (repinned && o->strict)
+	if (f->manifest.republished && o->strict)
 		return err_set(err, ERR_DATA,
 			       _("%.400s: not the manifest whose sha256 is known (%s); --strict takes no other"),
 			       url, pinned);
-	if (repinned)
+	r = manifest_read(f->a, f->manifest.text, url, ret, err);
+	/* A damaged copy must not be in the way for good. */
+	if (r && !f->manifest.fresh)
+		cache_drop(&f->cache, f->manifest_rel);
+	if (!r && f->manifest.republished && (f->manifest.fresh || o->offline))
 		note(f, arena_printf(f->a,
 				     _("%s: a re-published file: not the manifest whose sha256 is known (%s)"),
 				     url, pinned));
-	r = manifest_read(f->a, f->manifest_text, url, ret, err);
-	/* A damaged copy must not be in the way for good. */
-	if (r && !fresh)
-		cache_drop(&f->cache, f->manifest_rel);
 	if (!r && ret->label && strcmp(ret->label, o->label) != 0)
 		note(f, arena_printf(f->a, _("%s: it calls itself %s"), url, ret->label));
 	return r;
 }
 
-static int plan(struct fetch *f, struct compat *c, struct fetch_item **ret, size_t *ret_n,
-		struct err *err)
+static int plan_items(struct fetch *f, const struct manifest *m, struct fetch_item **ret,
+		      size_t *ret_n, struct err *err)
 {
 	const struct fetch_options *o = f->o;
 	const char *const *names;
 	struct fetch_item *items;
-	struct manifest m;
 	struct prefix s;
 	size_t n = 0, i;
-	int r = get_manifest(f, c, &m, err);
+	int r = components_of(f, m, &names, &n, err);
 
-	if (!r)
-		r = components_of(f, &m, &names, &n, err);
 	if (!r)
 		r = prefix_look(f->a, o->prefix, &s, err);
 	if (r)
@@ -212,7 +207,7 @@ static int plan(struct fetch *f, struct compat *c, struct fetch_item **ret, size
 	for (i = 0; i < n && !r; i++) {
 		const struct leaf *l;
 
-		r = manifest_pick(f->a, &m, names[i], o->platform, o->cuda, &l, err);
+		r = manifest_pick(f->a, m, names[i], o->platform, o->cuda, &l, err);
 		if (!r)
 			plan_item(f, l, &s, &items[i]);
 		if (r == -(int)ERR_NOENT && o->n_components)
@@ -222,6 +217,29 @@ static int plan(struct fetch *f, struct compat *c, struct fetch_item **ret, size
 	*ret = items;
 	*ret_n = r ? 0 : n;
 	return r;
+}
+
+/*
+ * A copy of a manifest whose hash nobody pinned may be out of date: it will do for what needs no
+ * network, and for nothing else.
+ */
+static int plan(struct fetch *f, struct compat *c, struct fetch_item **ret, size_t *ret_n,
+		struct err *err)
+{
+	struct manifest m;
+	size_t i;
+	int r = get_manifest(f, c, false, &m, err);
+
+	if (!r)
+		r = plan_items(f, &m, ret, ret_n, err);
+	if (f->o->offline || f->manifest.fresh || f->manifest.known || !f->manifest.text.p)
+		return r;
+	for (i = 0; !r && i < *ret_n && (*ret)[i].state != FETCH_PLANNED; i++)
+		;
+	if (!r && i == *ret_n)
+		return 0;
+	r = get_manifest(f, c, true, &m, err);
+	return r ? r : plan_items(f, &m, ret, ret_n, err);
 }
 
 static int licence(struct fetch *f, const struct fetch_item *item, struct err *err)
@@ -441,9 +459,9 @@ static int install_all(struct fetch *f, struct fetch_item *items, size_t n, stru
 		if (items[i].state != FETCH_INSTALLED)
 			r = install(f, &s, &items[i], err);
 	/* With an archive, or a part of one, its manifest is of use to the next run. */
-	if (f->manifest_fresh && (!r || err->code == ERR_IO || err->code == ERR_TIMEOUT) &&
+	if (f->manifest.fresh && (!r || err->code == ERR_IO || err->code == ERR_TIMEOUT) &&
 	    f->cache.fd >= 0)
-		cache_keep_manifest(&f->cache, f->manifest_rel, &f->manifest_text);
+		cache_keep_manifest(&f->cache, f->manifest_rel, &f->manifest.text);
 	prefix_close(&s);
 	return r;
 }
@@ -470,8 +488,12 @@ int fetch_run(struct arena *a, struct compat *c, const struct fetch_options *o,
 		return r;
 	stop_block(&mask);
 	r = plan(&f, c, ret, ret_n, err);
-	if (!r && !o->dry_run)
+	if (!r && !o->dry_run) {
 		r = install_all(&f, *ret, *ret_n, err);
+		/* A file that is not there is no answer to what was asked. */
+		if (r && err->code == ERR_NOENT)
+			err->code = ERR_IO;
+	}
 	cache_done(&f.cache);
 	stop_unblock(&mask);
 	return r;

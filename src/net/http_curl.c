@@ -65,6 +65,7 @@ enum {
 	REDIRECTS = 5,
 	BUFFER = 256 << 10,
 	BUFFER_LEAST = 1024,
+	READS = 100,
 	PASSED_MAX = 64 << 10,
 };
 
@@ -328,12 +329,12 @@ static int on_tick(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off
 	return s->failed != 0;
 }
 
-/* A rate is held by waiting between reads, so that a read must not hold too much. */
+/* A rate is held by waiting between rounds of up to 100 reads, which must not hold too much. */
 static long buffer_for(uint64_t rate)
 {
-	if (!rate || rate / 10 >= BUFFER)
+	if (!rate || rate / READS >= BUFFER)
 		return BUFFER;
-	return rate / 10 > BUFFER_LEAST ? (long)(rate / 10) : BUFFER_LEAST;
+	return rate / READS > BUFFER_LEAST ? (long)(rate / READS) : BUFFER_LEAST;
 }
 
 static bool set_stream(struct stream *s, const char *url, struct curl_slist *headers)
