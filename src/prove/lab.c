@@ -141,9 +141,9 @@ int lab_out(struct lab *l, size_t bytes, struct lab_buffer *ret)
 {
 	ret->bytes = bytes;
 	ret->base = 0;
-	TRY(l, cuMemAlloc_v2, &ret->base, bytes + 2 * LAB_FENCE);
+	TRY(l, cuMemAlloc_v2, &ret->base, bytes + 2UL * LAB_FENCE);
 	ret->p = ret->base + LAB_FENCE;
-	TRY(l, cuMemsetD8_v2, ret->base, POISON, bytes + 2 * LAB_FENCE);
+	TRY(l, cuMemsetD8_v2, ret->base, POISON, bytes + 2UL * LAB_FENCE);
 	return 0;
 }
 

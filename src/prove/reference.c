@@ -68,7 +68,7 @@ void ref_atomics(uint64_t *cell, const uint64_t *in, uint32_t n)
 
 	for (i = 0; i < n; i++) {
 		v = in[i];
-		set = cell + (i & 7) * 8;
+		set = cell + (size_t)(i & 7) * 8;
 		set[0] += v;
 		set[1] = v > set[1] ? v : set[1];
 		set[2] = v < set[2] ? v : set[2];

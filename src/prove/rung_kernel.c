@@ -93,7 +93,7 @@ static int atomics(struct lab *l)
 	    lab_take(l, &out, got) || lab_free(l, &din))
 		return -1;
 	return lab_compare(l, "cuvet_atomics", got, (const uint32_t *)(const void *)cell,
-			   CELLS * 2);
+			   CELLS * 2UL);
 }
 
 static int integer_both(struct lab *l)

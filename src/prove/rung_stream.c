@@ -21,10 +21,10 @@ struct chain {
 static int chain_make(struct lab *l, struct chain *c)
 {
 	*c = (struct chain){ .n = WORDS, .factor = lab_u32(l) | 1, .add = lab_u32(l) };
-	TRY(l, cuMemHostAlloc, (void **)&c->in, WORDS * 4, 0);
-	TRY(l, cuMemHostAlloc, (void **)&c->out, WORDS * 4, 0);
-	return lab_kernel(l, IMAGE_BASE, "cuvet_affine", &c->f) || lab_out(l, WORDS * 4, &c->a) ||
-			       lab_out(l, WORDS * 4, &c->b)
+	TRY(l, cuMemHostAlloc, (void **)&c->in, WORDS * 4UL, 0);
+	TRY(l, cuMemHostAlloc, (void **)&c->out, WORDS * 4UL, 0);
+	return lab_kernel(l, IMAGE_BASE, "cuvet_affine", &c->f) || lab_out(l, WORDS * 4UL, &c->a) ||
+			       lab_out(l, WORDS * 4UL, &c->b)
 		       ? -1
 		       : 0;
 }
@@ -32,7 +32,7 @@ static int chain_make(struct lab *l, struct chain *c)
 static void chain_fill(struct lab *l, struct chain *c)
 {
 	lab_fill_u32(l, c->in, WORDS);
-	memset(c->out, 0xff, WORDS * 4);
+	memset(c->out, 0xff, WORDS * 4UL);
 }
 
 static int chain_step(struct lab *l, struct chain *c, struct lab_buffer *to,
@@ -117,14 +117,14 @@ static int streams(struct lab *l)
 	/* The poison of the buffers came by the null stream, which these do not wait for. */
 	TRY(l, cuCtxSynchronize);
 	TRY(l, cuEventRecord, start, s[0]);
-	TRY(l, cuMemcpyHtoDAsync_v2, c.a.p, c.in, WORDS * 4, s[0]);
+	TRY(l, cuMemcpyHtoDAsync_v2, c.a.p, c.in, WORDS * 4UL, s[0]);
 	if (chain_step(l, &c, &c.b, &c.a, s[0]))
 		return -1;
 	TRY(l, cuEventRecord, middle, s[0]);
 	TRY(l, cuStreamWaitEvent, s[1], middle, 0);
 	if (chain_step(l, &c, &c.a, &c.b, s[1]))
 		return -1;
-	TRY(l, cuMemcpyDtoHAsync_v2, c.out, c.a.p, WORDS * 4, s[1]);
+	TRY(l, cuMemcpyDtoHAsync_v2, c.out, c.a.p, WORDS * 4UL, s[1]);
 	TRY(l, cuEventRecord, end, s[1]);
 	TRY(l, cuEventSynchronize, end);
 	TRY(l, cuEventElapsedTime, &ms, start, end);
@@ -165,11 +165,11 @@ static int graph(struct lab *l)
 	TRY(l, cuStreamCreate, &s, CU_STREAM_NON_BLOCKING);
 	TRY(l, cuCtxSynchronize);
 	TRY(l, cuStreamBeginCapture_v2, s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-	TRY(l, cuMemcpyHtoDAsync_v2, c.a.p, c.in, WORDS * 4, s);
+	TRY(l, cuMemcpyHtoDAsync_v2, c.a.p, c.in, WORDS * 4UL, s);
 	if (chain_step(l, &c, &c.b, &c.a, s) || chain_step(l, &c, &c.a, &c.b, s) ||
 	    chain_step(l, &c, &c.b, &c.a, s))
 		return -1;
-	TRY(l, cuMemcpyDtoHAsync_v2, c.out, c.b.p, WORDS * 4, s);
+	TRY(l, cuMemcpyDtoHAsync_v2, c.out, c.b.p, WORDS * 4UL, s);
 	TRY(l, cuStreamEndCapture, s, &g);
 	if (instantiate(l, g, &ready))
 		return -1;
@@ -239,6 +239,8 @@ static int pinned(struct lab *l)
 		return lab_skip(l, N_("this GPU cannot map memory of the host"));
 	TRY(l, cuMemHostAlloc, &in, 64 << 10, CU_MEMHOSTALLOC_DEVICEMAP);
 	TRY(l, cuMemHostAlloc, &out, 64 << 10, CU_MEMHOSTALLOC_DEVICEMAP);
+	if (!in || !out)
+		return lab_fail(l, N_("cuMemHostAlloc gave no address"));
 	TRY(l, cuMemHostGetDevicePointer_v2, &din, in, 0);
 	TRY(l, cuMemHostGetDevicePointer_v2, &dout, out, 0);
 	if (mapped_run(l, in, out, din, dout, "mapped memory"))

@@ -48,8 +48,8 @@ static int tensor_run(struct lab *l, const struct tensor *t, const struct operan
 	struct lab_buffer a, b, out;
 	void *args[] = { &out.p, &a.p, &b.p, &m, &n, &k };
 
-	if (lab_in(l, x->a, M * K * ref_size(t->f), &a) ||
-	    lab_in(l, x->b, N * K * ref_size(t->f), &b) || lab_out(l, M * N * 4, &out) ||
+	if (lab_in(l, x->a, (size_t)M * K * ref_size(t->f), &a) ||
+	    lab_in(l, x->b, (size_t)N * K * ref_size(t->f), &b) || lab_out(l, 4UL * M * N, &out) ||
 	    lab_run(l, t->image, t->kernel, tiles, t->threads, args) || lab_take(l, &out, got))
 		return -1;
 	return lab_free(l, &a) || lab_free(l, &b) ? -1 : 0;

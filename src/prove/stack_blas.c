@@ -62,7 +62,7 @@ static int problem_make(struct lab *l, const struct kind *k, struct problem *p)
 			((float *)(void *)p->want)[x * M + y] = (float)sum[y * N + x];
 	return lab_in(l, a, na * ref_size(k->f), &p->a) ||
 			       lab_in(l, b, nb * ref_size(k->f), &p->b) ||
-			       lab_out(l, M * N * 4, &p->out)
+			       lab_out(l, 4UL * M * N, &p->out)
 		       ? -1
 		       : 0;
 }

@@ -4,6 +4,7 @@
  * run. Facts: documentation of NVRTC, nvJitLink and ptxas.
  */
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -134,12 +135,7 @@ static int run_ptxas(struct lab *l, const char *ptxas, int in, int out)
 	snprintf(to, sizeof(to), "/proc/self/fd/%d", out);
 	snprintf(arch, sizeof(arch), "-arch=sm_%d%s", l->cc, all);
 	lab_doing(l, "ptxas of Triton");
-	pid = vfork();
-	if (pid == 0) {
-		execve(ptxas, argv, envp);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+	if (posix_spawn(&pid, ptxas, NULL, NULL, argv, envp) || waitpid(pid, &status, 0) != pid)
 		return lab_fail(l, N_("ptxas could not be started"));
 	if (WIFSIGNALED(status))
 		return lab_fail(l, N_("ptxas was ended by signal %d"), WTERMSIG(status));

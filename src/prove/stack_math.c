@@ -39,18 +39,19 @@ static void conv_make(struct lab *l, float *x, float *w, float *y)
 {
 	size_t i;
 
-	for (i = 0; i < C * H * H; i++)
+	for (i = 0; i < (size_t)C * H * H; i++)
 		x[i] = (float)(int)(lab_u32(l) % 31) - 15;
-	for (i = 0; i < F * C * 9; i++)
+	for (i = 0; i < (size_t)F * C * 9; i++)
 		w[i] = (float)(int)(lab_u32(l) % 31) - 15;
 	reference_conv(x, w, y);
 }
 
 static int cudnn(struct lab *l, const struct stack *s)
 {
-	float *x = arena_calloc(l->a, C * H * H, 4), *w = arena_calloc(l->a, F * C * 9, 4), one = 1,
-	      zero = 0;
-	uint32_t *want = arena_calloc(l->a, F * H * H, 4), *got = arena_calloc(l->a, F * H * H, 4);
+	float *x = arena_calloc(l->a, (size_t)C * H * H, 4),
+	      *w = arena_calloc(l->a, (size_t)F * C * 9, 4), one = 1, zero = 0;
+	uint32_t *want = arena_calloc(l->a, (size_t)F * H * H, 4),
+		 *got = arena_calloc(l->a, (size_t)F * H * H, 4);
 	void *h = stack_open(l, s, STACK_CUDNN), *handle = NULL, *dx, *dy, *dw, *conv;
 	struct lab_buffer bx, bw, by;
 	CUdeviceptr space = 0;
@@ -93,13 +94,13 @@ static int cudnn(struct lab *l, const struct stack *s)
 		return lab_fail(l, N_("a workspace of %zu bytes makes no sense"), space_size);
 	if (space_size)
 		TRY(l, cuMemAlloc_v2, &space, space_size);
-	if (lab_in(l, x, C * H * H * 4, &bx) || lab_in(l, w, F * C * 9 * 4, &bw) ||
-	    lab_out(l, F * H * H * 4, &by))
+	if (lab_in(l, x, 4UL * C * H * H, &bx) || lab_in(l, w, 4UL * F * C * 9, &bw) ||
+	    lab_out(l, 4UL * F * H * H, &by))
 		return -1;
 	MUST(l, "cudnnConvolutionForward",
 	     forward(handle, &one, dx, (void *)bx.p, dw, (void *)bw.p, conv, 0, (void *)space,
 		     space_size, &zero, dy, (void *)by.p));
-	if (lab_take(l, &by, got) || lab_compare(l, "convolution", got, want, F * H * H))
+	if (lab_take(l, &by, got) || lab_compare(l, "convolution", got, want, (size_t)F * H * H))
 		return -1;
 	MUST(l, "cudnnDestroy", destroy(handle));
 	return 0;

@@ -21,8 +21,8 @@ modules() {
 }
 
 @test "kernels: each module has the lowest ISA version that serves, and its target" {
-	local name source target ptx rest
-	while read -r name source target ptx rest; do
+	local name target ptx
+	while read -r name _ target ptx _; do
 		grep -qx ".version ${ptx%?}.${ptx#?}" "$CUVET_ROOT/kernels/$name.ptx" || fail "$name: version"
 		grep -qx ".target $target" "$CUVET_ROOT/kernels/$name.ptx" || fail "$name: target"
 	done < <(modules)
@@ -32,12 +32,15 @@ modules() {
 
 # assemble PTXAS ARCHS: every module for those of the list that it serves.
 assemble() {
-	local name source target ptx rest arch first
-	while read -r name source target ptx rest; do
+	local name target arch first
+	while read -r name _ target _; do
 		first=${target#sm_}
 		for arch in $2; do
 			case $first in
-			90a) [ "$arch" = 90 ] && arch=90a || continue ;;
+			90a)
+				[ "$arch" = 90 ] || continue
+				arch=90a
+				;;
 			*) [ "$arch" -ge "$first" ] || continue ;;
 			esac
 			"$1" -arch="sm_$arch" "$CUVET_ROOT/kernels/$name.ptx" -o "$BATS_TEST_TMPDIR/x" \
