@@ -25,6 +25,7 @@ needs() {
 	build cmd cc gcc must
 	build header stdio.h libc6-dev must
 	build header cjson/cJSON.h libcjson-dev must
+	build header yaml.h libyaml-dev must
 	build header archive.h libarchive-dev may
 	build header openssl/evp.h libssl-dev may
 	build header curl/curl.h libcurl4-openssl-dev may

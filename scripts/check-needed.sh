@@ -5,7 +5,7 @@
 # comes with it may never be in this list: it is loaded when something is to be fetched.
 . "$(dirname "$0")/tap.sh"
 
-may='libc\.so\.6|libm\.so\.6|libdl\.so\.2|ld-linux.*|libcjson\.so\.1'
+may='libc\.so\.6|libm\.so\.6|libdl\.so\.2|ld-linux.*|libcjson\.so\.1|libyaml-0\.so\.2'
 tap_need readelf
 [ -x build/cuvet ] || { tap "build/cuvet" "not built"; tap_end; }
 dynamic=$(readelf -dW build/cuvet)

@@ -325,6 +325,68 @@
 	F(value, N_("what it names"))                             \
 	F(count, N_("times"))
 
+/*
+ * A package that project files ask for, as the installer would take it. The source of each fact is
+ * the line that decides it ("requirements.txt:3:1").
+ */
+#define WANTED_FIELDS(F, L, O, A)                                 \
+	F(name, N_("package"))                                    \
+	F(text, N_("as written"))                                 \
+	F(extras, N_("extras"))                                   \
+	F(version, N_("version that would be installed"))         \
+	F(variant, N_("build variant"))                           \
+	F(cuda, N_("CUDA of the build"))                          \
+	F(index, N_("index"))                                     \
+	F(channel, N_("conda channel"))                           \
+	F(tool, N_("installer"))                                  \
+	F(pinned, N_("pinned")) /* yes: one release is named */   \
+	F(fault, N_("why it cannot be installed")) /* tag, release, python, glibc, platform, label, channel, cpu-solve */ \
+	F(clash, N_("what excludes it"))                          \
+	F(because, N_("asked for by"))                            \
+	F(replaces, N_("build that it replaces"))                 \
+	F(system_cuda, N_("declared CUDA")) /* pixi */            \
+	F(no_isolation, N_("built without isolation"))            \
+	F(inferred, N_("inferred"))
+
+/* What a RUN line does beside installing packages of Python. */
+#define DEED_FIELDS(F, L, O, A)                                   \
+	F(act, N_("does")) /* compile, driver, toolkit, compat, library, use-gpu */ \
+	F(what, N_("with"))                                       \
+	F(version, N_("version"))
+
+/* An environment that project files would make: a stage, a requirements file, a service. */
+#define PLANNED_FIELDS(F, L, O, A)                                \
+	F(file, N_("file"))                                       \
+	F(kind, N_("kind")) /* dockerfile, requirements, conda, compose, ... */ \
+	F(name, N_("stage or service"))                           \
+	F(final, N_("what runs in the end"))                      \
+	F(image, N_("image"))                                     \
+	F(image_repo, N_("repository of the image"))              \
+	F(image_tag, N_("tag of the image"))                      \
+	F(image_family, N_("kind of image"))                      \
+	F(image_cuda, N_("CUDA of the image"))                    \
+	F(image_cudnn, N_("cuDNN of the image"))                  \
+	F(image_flavor, N_("flavour of the image")) /* base, runtime, devel */ \
+	F(image_bare, N_("no CUDA in the image"))                 \
+	F(image_require, N_("image demands a driver"))            \
+	F(image_rocm, N_("image for AMD GPUs"))                   \
+	F(os, N_("distribution"))                                 \
+	F(libc, N_("C library"))                                  \
+	F(glibc, N_("glibc version"))                             \
+	F(python, N_("Python"))                                   \
+	F(requires_python, N_("Python that is allowed"))          \
+	F(platform, N_("platform")) /* linux_x86_64 */            \
+	F(gpus, N_("GPUs asked for")) /* yes, no */               \
+	F(gpu_count, N_("number of GPUs asked for"))              \
+	F(capabilities, N_("driver capabilities asked for"))      \
+	A(packages, WANTED, N_("packages"))                       \
+	A(deeds, DEED, N_("other steps"))                         \
+	A(environment, VAR, N_("variables"))                      \
+	A(doubts, DOUBT, N_("not decided"))
+
+#define DOUBT_FIELDS(F, L, O, A)                                  \
+	F(what, N_("not decided"))
+
 #define SNAPSHOT_FIELDS(F, L, O, A)                               \
 	F(source, N_("source")) /* live, root, image, snapshot, assumed */ \
 	F(root, N_("root"))                                       \
@@ -345,7 +407,8 @@
 	A(cdi, CDI, N_("CDI specifications"))                     \
 	A(os_packages, OSPACKAGE, N_("driver packages"))          \
 	A(log, EVENT, N_("kernel log"))                           \
-	A(signs, SIGN, N_("signs in the text"))
+	A(signs, SIGN, N_("signs in the text"))                   \
+	A(projects, PLANNED, N_("project files"))
 
 /* Struct tags by the TYPE word of O and A rows. */
 #define STRUCT_PARTS struct parts
@@ -374,6 +437,10 @@
 #define STRUCT_CDI struct cdi
 #define STRUCT_RUNTIME struct runtime
 #define STRUCT_SIGN struct sign
+#define STRUCT_WANTED struct wanted
+#define STRUCT_DEED struct deed
+#define STRUCT_DOUBT struct undecided
+#define STRUCT_PLANNED struct planned
 
 #define FIELD_F(name, label) struct fact name;
 #define FIELD_L(name, label) struct fact_list name;
@@ -407,6 +474,10 @@ struct triton { TRITON_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct kernelspec { KERNEL_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct torch { TORCH_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct python { PYTHON_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct wanted { WANTED_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct deed { DEED_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct undecided { DOUBT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct planned { PLANNED_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct require { REQUIRE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct snapshot { SNAPSHOT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 

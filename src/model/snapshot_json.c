@@ -107,6 +107,18 @@ SCHEMA(RUNTIME, runtime);
 #define THIS sign
 SCHEMA(SIGN, sign);
 #undef THIS
+#define THIS wanted
+SCHEMA(WANTED, wanted);
+#undef THIS
+#define THIS deed
+SCHEMA(DEED, deed);
+#undef THIS
+#define THIS undecided
+SCHEMA(DOUBT, undecided);
+#undef THIS
+#define THIS planned
+SCHEMA(PLANNED, planned);
+#undef THIS
 #define THIS cdi
 SCHEMA(CDI, cdi);
 #undef THIS

@@ -11,7 +11,7 @@
 #include "base/strbuf.h"
 #include "compat/compat.h"
 #include "model/snapshot.h"
-#include "plan/requirement.h"
+#include "plan/reqfile.h"
 #include "rule/finding.h"
 
 struct arena;

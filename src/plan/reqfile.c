@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
-#include "plan/requirement.h"
+#include "plan/reqfile.h"
 
 enum { FILE_MAX = 1 << 20, INCLUDE_DEPTH = 16, INCLUDES_MAX = 200 };
 

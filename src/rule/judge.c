@@ -215,6 +215,8 @@ static bool needs_met(struct judge *j, unsigned needs)
 	bool met = true;
 	size_t i;
 
+	if ((needs & NEED_PROJECT) && !j->s->n_projects)
+		return false;
 	for (i = 0; i < ARRAY_LEN(part_needs); i++) {
 		const char *base = (const char *)&j->s->parts;
 		const struct fact *part =

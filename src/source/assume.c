@@ -347,6 +347,9 @@ static int check_key(struct arena *a, const char *text, struct err *err)
 	const char *name = view_dup(a, key), *near;
 	size_t i;
 
+	/* arg.NAME=VALUE: an argument of a Dockerfile's build, read with the project files. */
+	if (view_starts(key, "arg.") && key.n > 4 && key.n < strlen(text))
+		return 0;
 	if (key.n == strlen(text))
 		return err_set(err, ERR_USAGE, _("--assume %.200s: KEY=VALUE is needed"), text);
 	for (i = 0; i < ARRAY_LEN(keys); i++) {

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "probe/probe.h"
 #include "source/image_facts.h"
+#include "source/project.h"
 #include "source/snapshot_file.h"
 
 static int from_root(struct arena *a, const struct source_options *o, struct snapshot *s,
@@ -39,21 +40,17 @@ static int from_root(struct arena *a, const struct source_options *o, struct sna
 	return 0;
 }
 
-static int too_many(struct err *err)
-{
-	return err_set(err, ERR_USAGE, _("one snapshot at a time can be checked"));
-}
-
 int source_snapshot(struct arena *a, struct compat *c, const struct source_options *o,
 		    struct snapshot *ret, struct err *err)
 {
+	struct project_reader *project = NULL;
 	struct snapshot s = { 0 };
 	int r = 0;
 
-	if (o->n_inputs > 1)
-		return too_many(err);
-	if (o->n_inputs && source_is_tree(o->inputs[0]))
+	if (o->n_inputs == 1 && source_is_tree(o->inputs[0]))
 		r = source_from_image(a, o, &s, err);
+	else if (source_is_project(a, o))
+		r = source_project_read(a, c, o, &project, &s, err);
 	else if (o->n_inputs)
 		r = source_snapshot_file(a, o->inputs[0], &s, err);
 	else if (o->root || !o->no_live)
@@ -64,6 +61,8 @@ int source_snapshot(struct arena *a, struct compat *c, const struct source_optio
 		return r;
 	source_enrich(a, c, &s);
 	r = source_assume(a, c, o->assume, o->n_assume, &s, err);
+	if (!r && project)
+		source_project_fill(project, &s);
 	if (!r)
 		r = source_require(a, o->require, o->n_require, &s, err);
 	if (!r)

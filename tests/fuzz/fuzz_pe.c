@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a Windows file, and the GPU code in it: reading must end, and its strings must be strings. */
+/* Any bytes as a Windows file, and the GPU code in it: reading must end, and its strings must be
+ * strings. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,7 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (p.n_sections > PE_SECTIONS)
 			abort();
 		if (pe_section(&p, ".nv_fatb", &place.section)) {
-			if (place.section.off > size || place.section.size > size - place.section.off)
+			if (place.section.off > size ||
+			    place.section.size > size - place.section.off)
 				abort();
 			fatbin_walk(&place, &f);
 			if (f.n > FATBIN_TARGETS || f.blobs != f.total)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "plan/requirement.h"
+#include "plan/reqfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

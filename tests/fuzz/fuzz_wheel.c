@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a file that is inspected, as a wheel and under no name: it ends, in bounded memory. */
+/* Any bytes as a file that is inspected, as a wheel and under no name: it ends, in bounded memory.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

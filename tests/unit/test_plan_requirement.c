@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "base/file.h"
-#include "plan/requirement.h"
+#include "plan/reqfile.h"
 
 static void requirements_are_read(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Environment markers (PEP 508): checked when read, evaluated for a target. */
-#ifndef PLAN_MARKER_H
-#define PLAN_MARKER_H
+#ifndef MODEL_MARKER_H
+#define MODEL_MARKER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requirements as people write them: name, extras, specifiers, marker (PEP 508). Addresses are
  * refused. */
-#ifndef PLAN_REQUIREMENT_H
-#define PLAN_REQUIREMENT_H
+#ifndef MODEL_REQUIREMENT_H
+#define MODEL_REQUIREMENT_H
 
 #include "base/err.h"
 #include "base/view.h"
 #include "model/pep440.h"
-#include "plan/marker.h"
+#include "model/marker.h"
 
 struct arena;
 
@@ -36,21 +36,5 @@ const char *requirement_normal(struct arena *a, struct view name);
 /* Does its marker hold here? No marker: yes. */
 bool requirement_applies(struct arena *a, const struct requirement *r,
 			 const struct marker_env *env);
-
-struct requirement_list {
-	struct requirement *v;
-	size_t n;
-};
-
-/*
- * -r FILE: all requirements of a file and of what it includes (-r, -c), in order, appended to
- * *list. Complaints are FILE:LINE:COLUMN. 0 or -code. `constraint`: the file is a constraints file.
- */
-int reqfile_read(struct arena *a, const char *path, bool constraint, struct requirement_list *list,
-		 struct err *err) ATTR_MUST;
-/* The same for text that is there already; `name` stands for the file in messages and in includes.
- */
-int reqfile_parse(struct arena *a, struct view text, const char *name,
-		  struct requirement_list *list, struct err *err) ATTR_MUST;
 
 #endif

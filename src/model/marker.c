@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over a marker that checks its syntax and its truth together. Never looks at the machine.
  */
-#include "plan/marker.h"
+#include "model/marker.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One requirement: what a line or an operand says. Knows no package. */
-#include "plan/requirement.h"
+#include "model/requirement.h"
 
 #include <string.h>
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lock files: uv.lock, poetry.lock, pdm.lock, pylock.toml, Pipfile.lock. What they hold is what is
+ * installed, whatever the ranges beside them would allow.
+ */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/doc.h"
+#include "base/file.h"
+#include "model/requirement.h"
+#include "project/project.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool lock_name(const char *base)
+{
+	return strcmp(base, "uv.lock") == 0 || strcmp(base, "poetry.lock") == 0 ||
+	       strcmp(base, "pdm.lock") == 0 || strcmp(base, "Pipfile.lock") == 0 ||
+	       strcmp(base, "pylock.toml") == 0 ||
+	       (strncmp(base, "pylock.", 7) == 0 && strstr(base, ".toml"));
+}
+
+/* Only what bears on GPUs is kept: a lock may hold a thousand packages. */
+static bool matters(const char *name)
+{
+	static const char *const names[] = { "torch", "torchvision", "torchaudio", "xformers", "vllm",
+					     "flash-attn", "bitsandbytes", "tensorflow",
+					     "tensorflow-gpu", "tensorflow-cpu", "jax", "jaxlib",
+					     "onnxruntime", "onnxruntime-gpu", "triton", "numpy",
+					     "deepspeed", "tf-nightly" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return strncmp(name, "nvidia-", 7) == 0 || strncmp(name, "jax-cuda", 8) == 0 ||
+	       strncmp(name, "cupy", 4) == 0;
+}
+
+static struct want *locked(struct project_reader *r, struct step *s, const char *name,
+			   const char *version, struct place at)
+{
+	struct want *w = step_want(r, s, at);
+
+	w->name = name;
+	w->spec = arena_printf(r->a, "==%s", version);
+	w->text = arena_printf(r->a, "%s==%s", name, version);
+	w->locked = true;
+	return w;
+}
+
+/* The index that the package was taken from: named after its address. */
+static void from_index(struct project_reader *r, struct step *s, struct want *w, const char *url,
+		       struct place at)
+{
+	struct index *i;
+	size_t k;
+
+	w->index = url;
+	for (k = 0; k < s->n_indexes; k++)
+		if (s->indexes[k].name && strcmp(s->indexes[k].name, url) == 0)
+			return;
+	i = step_index(r, s, url, at);
+	i->name = url;
+	i->only_named = true;
+}
+
+/* uv, poetry, pdm, pylock: [[package]] (pylock: [[packages]]) with name, version, source, marker. */
+static void toml_packages(struct project_reader *r, struct step *s, const struct doc *list,
+			  const char *path)
+{
+	const struct doc *d, *version, *src;
+
+	for (d = doc_first(list); d; d = d->next) {
+		const char *name = doc_get_str(d, "name"), *url;
+		struct place at = { .file = path };
+		struct want *w;
+
+		version = doc_get(d, "version");
+		if (!name || !doc_str(version))
+			continue;
+		name = requirement_normal(r->a, view_of(name));
+		if (!matters(name))
+			continue;
+		at.line = version->line;
+		at.column = version->key_column;
+		w = locked(r, s, name, doc_str(version), at);
+		w->marker = doc_get_str(d, "marker");
+		src = doc_get(d, "resolution-markers");
+		if (!w->marker && doc_first(src) && !doc_first(src)->next)
+			w->marker = doc_str(doc_first(src));
+		src = doc_get(d, "source");
+		url = doc_get_str(src, "registry");
+		if (!url)
+			url = doc_get_str(src, "url");
+		if (!url)
+			url = doc_get_str(d, "index");
+		if (!url)
+			url = "https://pypi.org/simple";
+		from_index(r, s, w, url, at);
+	}
+}
+
+static void pipfile_packages(struct project_reader *r, struct step *s, const struct doc *doc,
+			     const char *path)
+{
+	const struct doc *d = doc_first(doc_get(doc, "default")), *from;
+
+	for (; d; d = d->next) {
+		const char *version = doc_get_str(d, "version"), *index = doc_get_str(d, "index");
+		const char *name = requirement_normal(r->a, view_of(d->key));
+		struct place at = { .file = path, .line = d->key_line, .column = d->key_column };
+		struct want *w;
+
+		if (!version || strncmp(version, "==", 2) != 0 || !matters(name))
+			continue;
+		w = locked(r, s, name, version + 2, at);
+		w->marker = doc_get_str(d, "markers");
+		for (from = doc_first(doc_at(doc, "_meta.sources")); from; from = from->next)
+			if (index && doc_get_str(from, "name") && doc_get_str(from, "url") &&
+			    strcmp(index, doc_get_str(from, "name")) == 0)
+				from_index(r, s, w, doc_get_str(from, "url"), at);
+	}
+}
+
+bool lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path)
+{
+	bool json = strcmp(base_name(path), "Pipfile.lock") == 0;
+	const struct doc *doc, *list;
+	struct view text;
+	struct err e;
+	int rc;
+
+	if (project_open(r, path, &text, &e))
+		return false;
+	rc = json ? yaml_parse(r->a, text, path, &doc, &e) : toml_parse(r->a, text, path, &doc, &e);
+	if (rc) {
+		project_doubt(r, p, (struct place){ .file = path }, "%s", e.msg);
+		return true;
+	}
+	if (json) {
+		pipfile_packages(r, s, doc_first(doc), path);
+		return true;
+	}
+	list = doc_get(doc, "package");
+	toml_packages(r, s, list ? list : doc_get(doc, "packages"), path);
+	if (doc_get_str(doc, "requires-python") && !p->requires_python)
+		p->requires_python = doc_get_str(doc, "requires-python");
+	return true;
+}

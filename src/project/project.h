@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Project files: what they would install, where, and with which image, each fact with its line and
+ * column. Readers fill `struct project`; project_resolve works out what pip, uv or conda would
+ * take; project_fill writes it into a snapshot. Nothing is executed and nothing is fetched.
+ */
+#ifndef PROJECT_PROJECT_H
+#define PROJECT_PROJECT_H
+
+#include "base/err.h"
+#include "base/view.h"
+#include "compat/compat.h"
+#include "model/snapshot.h"
+
+struct arena;
+
+/* A place in a file that the user named or that such a file names. */
+struct place {
+	const char *file;
+	size_t line, column; /* from 1; 0: not known */
+};
+/* "FILE:LINE:COLUMN"; never NULL. */
+const char *place_text(struct arena *a, const struct place *p);
+
+/* -------- what is asked of an installer */
+
+enum index_kind {
+	INDEX_PYPI,    /* PyPI or a mirror of it */
+	INDEX_TORCH,   /* one variant of PyTorch's own index */
+	INDEX_ALL,     /* PyTorch's index with all variants, or its page of links */
+	INDEX_NIGHTLY, /* pre-releases: nothing can be said */
+	INDEX_OTHER,   /* nothing is known about it */
+};
+
+struct index {
+	const char *url, *name; /* name: as a pyproject calls it, NULL */
+	enum index_kind kind;
+	const char *variant;	/* of INDEX_TORCH */
+	bool links;		/* a page of links, beside the indexes */
+	bool main;		/* replaces PyPI */
+	bool only_named;	/* explicit: only for packages that name it */
+	bool fallback;		/* poetry's supplemental */
+	struct place at;
+};
+
+enum tool { BY_PIP, BY_UV_PIP, BY_UV, BY_POETRY, BY_PDM, BY_PIPENV, BY_CONDA, BY_PIXI };
+const char *tool_name(enum tool t);
+
+struct want {
+	const char *name;   /* normalized */
+	const char *extras; /* "and-cuda,test", NULL */
+	const char *spec;   /* PEP 440, "" for any; NULL: an address */
+	const char *text;   /* as written */
+	const char *marker; /* NULL */
+	const char *url;    /* NULL */
+	const char *index;  /* name of the index it has to come from, NULL */
+	const char *channel, *build; /* conda; NULL */
+	bool constraint, locked, editable;
+	bool no_isolation; /* with --no-build-isolation */
+	struct place at;
+};
+
+/* One command of an installer, or one file for it: resolved as a whole. */
+struct step {
+	enum tool tool;
+	struct want *wants;
+	size_t n_wants;
+	struct index *indexes;
+	size_t n_indexes;
+	const char **channels; /* conda's, in order */
+	size_t n_channels;
+	bool upgrade, no_deps, no_index, force, best_match, pre;
+	const char *backend; /* --torch-backend, UV_TORCH_BACKEND; NULL */
+	struct place backend_at;
+	const char *cuda;    /* pixi's declared CUDA; "" not declared; NULL does not apply */
+	struct place cuda_at;
+	const char *python; /* Python of this environment ("3.11"), NULL */
+	bool built;	    /* solved on a builder without a GPU (a RUN line) */
+	struct place at;
+};
+
+/* What else a RUN line does that matters here. */
+enum act {
+	ACT_COMPILE,	/* compiles CUDA code */
+	ACT_DRIVER,	/* puts driver files into the image */
+	ACT_TOOLKIT,	/* installs a CUDA toolkit with nvcc */
+	ACT_COMPAT,	/* installs cuda-compat */
+	ACT_LIBRARY,	/* installs CUDA or cuDNN libraries */
+	ACT_RUN_GPU,	/* needs a GPU while it is built */
+};
+
+struct action {
+	enum act act;
+	const char *what;    /* "nvidia-driver-535", "flash-attn" */
+	const char *version; /* "535", "12.4"; NULL */
+	struct place at;
+};
+
+struct setting {
+	const char *name, *value;
+	struct place at;
+	bool build_only; /* an ARG */
+};
+
+enum project_kind {
+	PROJECT_DOCKERFILE,
+	PROJECT_REQUIREMENTS,
+	PROJECT_PYPROJECT,
+	PROJECT_CONDA,
+	PROJECT_PIXI,
+	PROJECT_PIPFILE,
+	PROJECT_SETUP,
+	PROJECT_COMPOSE,
+	PROJECT_KUBERNETES,
+	PROJECT_CI,
+	PROJECT_APPTAINER,
+	PROJECT_COG,
+	PROJECT_DEVCONTAINER,
+	PROJECT_LOCK,
+};
+const char *project_kind_name(enum project_kind k);
+
+/* How a container asks for GPUs. */
+enum gpu_request { GPU_NOT_SAID, GPU_REQUESTED, GPU_NOT_REQUESTED };
+
+/* One environment that is to be: a stage of a Dockerfile, a requirements file, a service. */
+struct project {
+	enum project_kind kind;
+	const char *file;
+	const char *name; /* of the stage or service; NULL */
+	bool final;	  /* what is run in the end */
+	/* image, as written and substituted; NULL: none */
+	const char *image;
+	struct place image_at;
+	bool image_unknown; /* a variable without value in it */
+	const char *platform; /* "linux/arm64", NULL */
+	struct step *steps;
+	size_t n_steps;
+	struct action *actions;
+	size_t n_actions;
+	struct setting *env;
+	size_t n_env;
+	const char *python; /* declared; NULL */
+	struct place python_at;
+	const char *requires_python; /* "==3.12.*" as PEP 440, NULL */
+	enum gpu_request gpus;
+	long gpu_count; /* -1 not known */
+	struct place gpus_at;
+	const char *capabilities; /* "gpu,utility"; NULL */
+	struct place capabilities_at;
+	struct project *build; /* the Dockerfile's last stage that a service builds; NULL */
+	const char *context;   /* folder or Dockerfile that it builds from; NULL */
+	/* what could not be decided, one sentence each */
+	struct doubt {
+		const char *what;
+		struct place at;
+	} *doubts;
+	size_t n_doubts;
+};
+
+struct project_list {
+	struct project **v;
+	size_t n;
+};
+
+/* -------- reading */
+
+struct project_reader {
+	struct arena *a;
+	struct compat *c;
+	const char *const *args; /* "NAME=VALUE" of --assume arg.NAME=VALUE */
+	size_t n_args;
+	struct project_list list;
+	const char **used; /* files that another one reads: not judged by themselves */
+	size_t n_used;
+	size_t n_files;	   /* opened so far, bounded */
+	size_t depth;
+};
+
+enum { PROJECT_FILE_MAX = 16 << 20, PROJECT_FILES = 4096, PROJECT_DEPTH = 16 };
+
+/*
+ * What kind of file is this, by name and content? false when it is none of ours. `*ret` may be
+ * PROJECT_LOCK for locks that stand by themselves.
+ */
+bool project_detect(const char *path, struct view text, enum project_kind *ret);
+/*
+ * Reads the named files and folders (a folder: the project files in and below it). ERR_PARSE for a
+ * file that is broken, with its place. Others' faults become doubts of the project.
+ */
+int project_read(struct project_reader *r, const char *const *paths, size_t n,
+		 struct err *err) ATTR_MUST;
+/* Works out what would be installed and writes snapshot.projects. */
+void project_fill(struct project_reader *r, struct snapshot *s);
+
+/* -------- between the readers */
+
+struct project *project_new(struct project_reader *r, enum project_kind kind, const char *file);
+struct step *project_step(struct project_reader *r, struct project *p, enum tool tool,
+			  struct place at);
+struct want *step_want(struct project_reader *r, struct step *s, struct place at);
+void project_doubt(struct project_reader *r, struct project *p, struct place at, const char *fmt, ...)
+	ATTR_PRINTF(4, 5);
+void project_action(struct project_reader *r, struct project *p, enum act act, const char *what,
+		    const char *version, struct place at);
+/* Last setting of that name, or NULL. */
+const struct setting *project_env(const struct project *p, const char *name);
+void project_set(struct project_reader *r, struct project *p, const char *name, const char *value,
+		 struct place at);
+/* A file beside `file`, or an absolute path; "" parts are resolved by the system. */
+const char *beside_file(struct arena *a, const char *file, const char *path);
+/* Marks a file as read by another one. */
+void project_use(struct project_reader *r, const char *path);
+bool project_used(const struct project_reader *r, const char *path);
+/* Reads a file; bounded in size and in how many are opened. */
+int project_open(struct project_reader *r, const char *path, struct view *ret,
+		 struct err *err) ATTR_MUST;
+
+/* A requirement by its text (PEP 508, an address, a wheel's file name) into a step. */
+void want_parse(struct project_reader *r, struct project *p, struct step *s, struct view text,
+		struct place at);
+/* An index by its URL into a step. */
+struct index *step_index(struct project_reader *r, struct step *s, const char *url,
+			 struct place at);
+void index_classify(struct arena *a, struct index *i);
+
+/* A requirements file into a step, with what it includes. */
+void requirements_read(struct project_reader *r, struct project *p, struct step *s,
+		       const char *path, struct place from, bool constraint);
+void requirements_text(struct project_reader *r, struct project *p, struct step *s,
+		       struct view text, const char *path, bool constraint);
+/* pyproject.toml beside a lock: `lock` may be NULL (none). */
+int pyproject_read(struct project_reader *r, struct project *p, struct view text,
+		   const char *path, enum tool wanted, struct err *err) ATTR_MUST;
+/* A lock file into a step: its packages as exact wants. true when it was read. */
+bool lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path);
+bool lock_name(const char *base); /* "uv.lock" ... */
+int pipfile_read(struct project_reader *r, struct project *p, struct view text, const char *path,
+		 struct err *err) ATTR_MUST;
+int dockerfile_read(struct project_reader *r, struct view text, const char *path,
+		    struct err *err) ATTR_MUST;
+int apptainer_read(struct project_reader *r, struct view text, const char *path,
+		   struct err *err) ATTR_MUST;
+int setup_read(struct project_reader *r, struct project *p, struct view text, const char *path,
+	       struct err *err) ATTR_MUST;
+int conda_read(struct project_reader *r, struct project *p, struct step *s, struct view text,
+	       const char *path, struct err *err) ATTR_MUST;
+int pixi_read(struct project_reader *r, struct project *p, struct view text, const char *path,
+	      bool pyproject, struct err *err) ATTR_MUST;
+int yaml_project_read(struct project_reader *r, enum project_kind kind, struct view text,
+		      const char *path, struct err *err) ATTR_MUST;
+/* A conda match spec: "pytorch=2.5.1", "conda-forge::pytorch-gpu", "pytorch 2.1.* cuda*". */
+void conda_want(struct project_reader *r, struct step *s, struct view text, struct place at);
+/* Versions as poetry writes them ("^2.3", "~2.3", "2.3.*", "*") as PEP 440; NULL: not decided. */
+const char *poetry_spec(struct arena *a, const char *text);
+
+/* -------- shell text */
+
+/* A piece of text whose offsets know where they came from (joined lines). */
+struct mapped {
+	struct view text;
+	const char *file;
+	struct piece {
+		size_t offset, line, column;
+	} *pieces;
+	size_t n_pieces;
+};
+struct place mapped_place(const struct mapped *m, size_t offset);
+void mapped_piece(struct arena *a, struct mapped *m, size_t offset, size_t line, size_t column);
+
+struct word {
+	const char *text; /* quotes removed, variables substituted */
+	size_t offset;
+	bool unknown; /* holds a variable without a value, or a command substitution */
+	bool quoted;
+};
+struct command {
+	struct word *words;
+	size_t n;
+};
+/* Commands of shell text in order; control words and assignments taken away. */
+struct shell {
+	struct project_reader *r;
+	struct project *p;
+	const struct mapped *m;
+	size_t depth;
+	const char *workdir; /* in the image, NULL */
+	const struct copied *copied; /* what COPY brought */
+	size_t n_copied;
+	bool built; /* runs on a builder */
+	enum { SHELL_SH, SHELL_EXEC } form;
+};
+/* COPY SRC DST. */
+struct copied {
+	const char *from; /* path of this checkout */
+	const char *to;	  /* path in the image, as written (folders end in "/") */
+};
+void shell_run(struct shell *sh);
+/* One command's meaning. */
+void command_run(struct shell *sh, const struct command *c);
+/* "${X:-y}" and "$X" in text; *ret_unknown when one has no value. */
+const char *substitute(struct project_reader *r, const struct project *p, struct view text,
+		       bool *ret_unknown);
+
+/* -------- images */
+
+struct base_image {
+	const char *repo;    /* "nvidia/cuda", without docker.io and library/ */
+	const char *tag;     /* NULL: none */
+	const char *digest;  /* NULL */
+	const char *family;  /* "nvidia/cuda", "pytorch", "python", ...; NULL not known */
+	const char *cuda, *cudnn; /* NULL: none or not known */
+	const char *flavor;  /* base, runtime, devel; NULL */
+	const char *os;	     /* "ubuntu22.04", "debian12", "alpine", ...; NULL not known */
+	const char *libc, *glibc, *python;
+	const char *torch, *tensorflow; /* releases that are in it */
+	bool bare;	     /* it is known that there is no CUDA in it */
+	bool rocm;
+	bool require;	     /* carries NVIDIA_REQUIRE_CUDA */
+	bool own_torch;	     /* holds a PyTorch that no table knows */
+};
+void image_parse(struct arena *a, struct compat *c, const char *ref, struct base_image *ret);
+
+#endif

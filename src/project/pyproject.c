@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pyproject.toml (PEP 621 and 735, uv, poetry, pdm, hatch) and Pipfile. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/doc.h"
+#include "base/strbuf.h"
+#include "model/requirement.h"
+#include "project/project.h"
+
+struct py {
+	struct project_reader *r;
+	struct project *p;
+	const char *path;
+	const struct doc *doc;
+	size_t step;
+};
+
+static struct step *step_of(struct py *y)
+{
+	return &y->p->steps[y->step];
+}
+
+static struct place value_place(const struct py *y, const struct doc *d)
+{
+	return (struct place){ .file = y->path, .line = d->line, .column = d->column };
+}
+
+static struct place key_place(const struct py *y, const struct doc *d)
+{
+	return (struct place){ .file = y->path, .line = d->key_line, .column = d->key_column };
+}
+
+/* -------- versions as poetry writes them */
+
+/* Upper bound of "^1.2.3" (at the first part that is not zero) or "~1.2.3". */
+static const char *upper(struct arena *a, const char *v, bool caret)
+{
+	struct version x;
+
+	if (!version_prefix(view_of(v), &x) || !x.n)
+		return NULL;
+	if (!caret)
+		return x.n == 1 ? arena_printf(a, "%u", x.part[0] + 1)
+				: arena_printf(a, "%u.%u", x.part[0], x.part[1] + 1);
+	if (x.part[0] || x.n == 1)
+		return arena_printf(a, "%u", x.part[0] + 1);
+	if (x.part[1] || x.n == 2)
+		return arena_printf(a, "0.%u", x.part[1] + 1);
+	return arena_printf(a, "0.0.%u", x.part[2] + 1);
+}
+
+const char *poetry_spec(struct arena *a, const char *text)
+{
+	struct view rest = view_of(text), one;
+	struct strbuf b;
+
+	strbuf_init(&b, a);
+	if (strstr(text, "||") || view_chr(rest, '|') >= 0)
+		return NULL;
+	while (rest.n) {
+		const char *c = view_dup(a, view_trim(view_cut(rest, ',', &rest)));
+
+		one = view_of(c);
+		if (!one.n || strcmp(c, "*") == 0)
+			continue;
+		strbuf_sep(&b, ",");
+		if (*c == '^' || (*c == '~' && c[1] != '=')) {
+			const char *up = upper(a, c + 1 + strspn(c + 1, " "), *c == '^');
+
+			if (!up)
+				return NULL;
+			strbuf_printf(&b, ">=%s,<%s", c + 1 + strspn(c + 1, " "), up);
+		} else if (*c >= '0' && *c <= '9') {
+			strbuf_printf(&b, "==%s", c);
+		} else {
+			strbuf_add(&b, c);
+		}
+	}
+	return b.s;
+}
+
+/* -------- uv: indexes and sources */
+
+static void uv_indexes(struct py *y)
+{
+	const struct doc *d = doc_first(doc_at(y->doc, "tool.uv.index"));
+	const struct doc *one = doc_at(y->doc, "tool.uv.index-url");
+	struct index *i;
+
+	for (; d; d = d->next) {
+		const struct doc *url = doc_get(d, "url");
+
+		if (!doc_str(url))
+			continue;
+		i = step_index(y->r, step_of(y), doc_str(url), key_place(y, url));
+		i->at.column = url->column;
+		i->name = doc_get_str(d, "name");
+		i->only_named = doc_true(doc_get(d, "explicit"));
+		i->main = doc_true(doc_get(d, "default"));
+	}
+	if (doc_str(one))
+		step_index(y->r, step_of(y), doc_str(one), value_place(y, one))->main = true;
+	for (d = doc_first(doc_at(y->doc, "tool.uv.extra-index-url")); d; d = d->next)
+		if (doc_str(d))
+			step_index(y->r, step_of(y), doc_str(d), value_place(y, d));
+	for (d = doc_first(doc_at(y->doc, "tool.uv.find-links")); d; d = d->next)
+		if (doc_str(d))
+			step_index(y->r, step_of(y), doc_str(d), value_place(y, d))->links = true;
+	one = doc_at(y->doc, "tool.uv.index-strategy");
+	if (doc_str(one) && strncmp(doc_str(one), "unsafe", 6) == 0)
+		step_of(y)->best_match = true;
+}
+
+/* One source of tool.uv.sources for a package: its index, url, and marker. */
+static void apply_source(struct py *y, struct want *w, const struct doc *src)
+{
+	const char *marker = doc_get_str(src, "marker");
+
+	if (doc_get_str(src, "index"))
+		w->index = doc_get_str(src, "index");
+	if (doc_get_str(src, "url")) {
+		struct step scratch = { .n_wants = 0 };
+
+		want_parse(y->r, y->p, &scratch, view_of(doc_get_str(src, "url")), w->at);
+		w->url = doc_get_str(src, "url");
+		w->spec = scratch.n_wants ? scratch.wants[0].spec : NULL;
+	}
+	if (doc_get_str(src, "git") || doc_get_str(src, "path") || doc_true(doc_get(src, "workspace"))) {
+		w->url = doc_get_str(src, "git") ? doc_get_str(src, "git") : ".";
+		w->spec = NULL;
+	}
+	if (marker && !w->marker)
+		w->marker = marker;
+}
+
+/* Each want gets its source; with a list of them, one want a source that holds under its marker. */
+static void uv_sources(struct py *y)
+{
+	const struct doc *all = doc_at(y->doc, "tool.uv.sources"), *d, *src;
+	struct step *s = step_of(y);
+	size_t i, n = s->n_wants;
+
+	for (d = doc_first(all); d; d = d->next) {
+		const char *name = requirement_normal(y->r->a, view_of(d->key));
+
+		for (i = 0; i < n; i++) {
+			struct want *w = &s->wants[i];
+
+			if (strcmp(w->name, name) != 0 || w->constraint)
+				continue;
+			if (d->kind == DOC_MAP) {
+				apply_source(y, w, d);
+				continue;
+			}
+			for (src = doc_first(d); src; src = src->next) {
+				struct want copy = *w;
+
+				/* A source for an extra that nobody asked for is out of play. */
+				if (doc_get_str(src, "extra") || doc_get_str(src, "group"))
+					continue;
+				apply_source(y, &copy, src);
+				if (!src->next && src == doc_first(d)) {
+					*w = copy;
+				} else {
+					/* The plain want stays for where no marker holds. */
+					copy.constraint = true;
+					*ARENA_APPEND(y->r->a, s->wants, s->n_wants) = copy;
+					w = &s->wants[i];
+				}
+			}
+		}
+	}
+}
+
+/* -------- PEP 621, 735 */
+
+static void want_strings(struct py *y, const struct doc *list)
+{
+	const struct doc *d;
+
+	for (d = doc_first(list); d; d = d->next)
+		if (doc_str(d))
+			want_parse(y->r, y->p, step_of(y), view_of(doc_str(d)), value_place(y, d));
+}
+
+static void constrain_strings(struct py *y, const struct doc *list)
+{
+	size_t i = step_of(y)->n_wants;
+
+	want_strings(y, list);
+	for (; i < step_of(y)->n_wants; i++)
+		step_of(y)->wants[i].constraint = true;
+}
+
+/* overrides of uv take the place of what was asked for */
+static void override_strings(struct py *y, const struct doc *list)
+{
+	struct step *s = step_of(y);
+	size_t before = s->n_wants, i, k;
+
+	want_strings(y, list);
+	for (i = before; i < s->n_wants; i++)
+		for (k = 0; k < before; k++)
+			if (strcmp(s->wants[k].name, s->wants[i].name) == 0)
+				s->wants[k].spec = s->wants[k].spec ? "" : NULL;
+}
+
+static bool says_gpu(const char *name)
+{
+	return strstr(name, "gpu") || strstr(name, "cuda") ||
+	       (strncmp(name, "cu1", 3) == 0 && strspn(name + 2, "0123456789") == strlen(name) - 2);
+}
+
+/* Extras and groups whose name says that they are for GPUs, when nothing else asks for any. */
+static void gpu_extras(struct py *y)
+{
+	const struct doc *d;
+
+	if (step_of(y)->n_wants && doc_at(y->doc, "tool.uv.conflicts"))
+		return;
+	for (d = doc_first(doc_at(y->doc, "project.optional-dependencies")); d; d = d->next)
+		if (says_gpu(d->key)) {
+			want_strings(y, d);
+			return;
+		}
+	for (d = doc_first(doc_get(y->doc, "dependency-groups")); d; d = d->next)
+		if (says_gpu(d->key)) {
+			want_strings(y, d);
+			return;
+		}
+}
+
+static void read_python(struct py *y, const struct doc *d, bool poetry)
+{
+	const char *text = doc_str(d), *spec;
+
+	if (!text)
+		return;
+	spec = poetry ? poetry_spec(y->r->a, text) : text;
+	if (!spec)
+		return;
+	y->p->requires_python = spec;
+	y->p->python_at = value_place(y, d);
+}
+
+/* -------- poetry */
+
+static void poetry_sources(struct py *y)
+{
+	const struct doc *d = doc_first(doc_at(y->doc, "tool.poetry.source"));
+	struct index *i;
+
+	for (; d; d = d->next) {
+		const struct doc *url = doc_get(d, "url");
+		const char *priority = doc_get_str(d, "priority"), *name = doc_get_str(d, "name");
+
+		if (!doc_str(url)) {
+			if (!name || strcmp(name, "PyPI") != 0)
+				continue;
+			i = step_index(y->r, step_of(y), "https://pypi.org/simple", value_place(y, d));
+		} else {
+			i = step_index(y->r, step_of(y), doc_str(url), value_place(y, url));
+		}
+		i->name = name;
+		i->only_named = priority && strcmp(priority, "explicit") == 0;
+		i->fallback = priority && (strcmp(priority, "supplemental") == 0 ||
+					   strcmp(priority, "secondary") == 0);
+		/* A primary source takes PyPI's place; several are searched together. */
+		i->main = !i->only_named && !i->fallback;
+	}
+}
+
+static void join_extras(struct py *y, struct want *w, const struct doc *list)
+{
+	struct strbuf b;
+	const struct doc *d;
+
+	strbuf_init(&b, y->r->a);
+	for (d = doc_first(list); d; d = d->next) {
+		if (!doc_str(d))
+			continue;
+		strbuf_sep(&b, ",");
+		strbuf_add(&b, requirement_normal(y->r->a, view_of(doc_str(d))));
+	}
+	if (b.n)
+		w->extras = b.s;
+}
+
+/* name = "^2.3", name = {version, extras, source, url, markers}, or a list of such. */
+static void table_want(struct py *y, const struct doc *d, const char *name, struct place at,
+		       bool pipfile)
+{
+	const char *version = d->kind == DOC_MAP ? doc_get_str(d, "version") : doc_str(d);
+	struct want *w;
+
+	if (d->kind == DOC_LIST) {
+		const struct doc *one;
+
+		for (one = d->first; one; one = one->next)
+			if (one->kind == DOC_MAP)
+				table_want(y, one, name,
+					   value_place(y, one), pipfile);
+		return;
+	}
+	w = step_want(y->r, step_of(y), at);
+	w->name = requirement_normal(y->r->a, view_of(name));
+	w->spec = version ? (pipfile ? (strcmp(version, "*") == 0 ? "" : version)
+				     : poetry_spec(y->r->a, version))
+			  : "";
+	if (!w->spec) {
+		project_doubt(y->r, y->p, at, _("%s: this range is not decided"), version);
+		w->spec = "";
+	}
+	w->text = arena_printf(y->r->a, "%s%s", w->name, w->spec);
+	if (d->kind != DOC_MAP)
+		return;
+	w->marker = doc_get_str(d, "markers");
+	w->index = doc_get_str(d, pipfile ? "index" : "source");
+	join_extras(y, w, doc_get(d, "extras"));
+	if (doc_get_str(d, "platform") && !w->marker)
+		w->marker = arena_printf(y->r->a, "sys_platform == '%s'", doc_get_str(d, "platform"));
+	if (doc_get_str(d, "url") || doc_get_str(d, "git") || doc_get_str(d, "path") ||
+	    doc_get_str(d, "file"))
+		apply_source(y, w, d);
+	if (doc_true(doc_get(d, "optional")))
+		step_of(y)->n_wants--;
+}
+
+static void table_wants(struct py *y, const struct doc *table, bool pipfile)
+{
+	const struct doc *d;
+
+	for (d = doc_first(table); d; d = d->next) {
+		if (strcmp(d->key, "python") == 0 && !pipfile)
+			read_python(y, d, true);
+		else
+			table_want(y, d, d->key, key_place(y, d), pipfile);
+	}
+}
+
+static void poetry_part(struct py *y)
+{
+	const struct doc *d;
+
+	poetry_sources(y);
+	table_wants(y, doc_at(y->doc, "tool.poetry.dependencies"), false);
+	for (d = doc_first(doc_at(y->doc, "tool.poetry.group")); d; d = d->next)
+		if (!doc_true(doc_get(d, "optional")) && says_gpu(d->key))
+			table_wants(y, doc_get(d, "dependencies"), false);
+	/* Beside [project], the table of poetry says where its packages come from. */
+	(void)d;
+}
+
+/* tool.poetry.dependencies that only enrich project.dependencies: source alone. */
+static void poetry_enrich(struct py *y)
+{
+	const struct doc *d = doc_first(doc_at(y->doc, "tool.poetry.dependencies"));
+	struct step *s = step_of(y);
+	size_t i;
+
+	for (; d; d = d->next)
+		for (i = 0; i < s->n_wants; i++)
+			if (doc_get_str(d, "source") &&
+			    strcmp(s->wants[i].name, requirement_normal(y->r->a, view_of(d->key))) == 0)
+				s->wants[i].index = doc_get_str(d, "source");
+}
+
+static void pdm_part(struct py *y)
+{
+	const struct doc *d = doc_first(doc_at(y->doc, "tool.pdm.source")), *inc;
+	struct index *i;
+	size_t k;
+
+	for (; d; d = d->next) {
+		const struct doc *url = doc_get(d, "url");
+		const char *name = doc_get_str(d, "name");
+
+		if (!doc_str(url))
+			continue;
+		i = step_index(y->r, step_of(y), doc_str(url), value_place(y, url));
+		i->name = name ? name : doc_str(url);
+		i->main = name && strcmp(name, "pypi") == 0;
+		i->links = doc_get_str(d, "type") && strcmp(doc_get_str(d, "type"), "find_links") == 0;
+		inc = doc_first(doc_get(d, "include_packages"));
+		i->only_named = inc != NULL;
+		for (; inc; inc = inc->next)
+			for (k = 0; doc_str(inc) && k < step_of(y)->n_wants; k++) {
+				const char *pattern = doc_str(inc);
+				size_t n = strcspn(pattern, "*");
+				struct want *w = &step_of(y)->wants[k];
+
+				if (strncmp(w->name, pattern, n) == 0 &&
+				    (pattern[n] == '*' || !w->name[n]))
+					w->index = i->name;
+			}
+	}
+}
+
+/* -------- the lock beside it */
+
+static enum tool tool_of(const struct doc *doc, enum tool wanted)
+{
+	if (wanted != BY_PIP)
+		return wanted;
+	if (doc_at(doc, "tool.poetry"))
+		return BY_POETRY;
+	if (doc_at(doc, "tool.pdm"))
+		return BY_PDM;
+	if (doc_at(doc, "tool.uv"))
+		return BY_UV;
+	return BY_PIP;
+}
+
+static void locked(struct py *y, enum tool tool)
+{
+	static const char *const names[] = { "uv.lock", "poetry.lock", "pdm.lock", "pylock.toml" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		const char *path = beside_file(y->r->a, y->path, names[i]);
+
+		/* pip reads no lock; every other tool its own. */
+		if ((i == 0 && tool != BY_UV && tool != BY_PIP) || (i == 1 && tool != BY_POETRY) ||
+		    (i == 2 && tool != BY_PDM))
+			continue;
+		if (!project_used(y->r, path) && lock_read(y->r, y->p, step_of(y), path)) {
+			project_use(y->r, path);
+			if (i == 0)
+				step_of(y)->tool = BY_UV;
+			return;
+		}
+	}
+}
+
+int pyproject_read(struct project_reader *r, struct project *p, struct view text,
+		   const char *path, enum tool wanted, struct err *err)
+{
+	struct py y = { .r = r, .p = p, .path = path };
+	const struct doc *project;
+	int rc = toml_parse(r->a, text, path, &y.doc, err);
+
+	if (rc)
+		return rc;
+	project_use(r, path);
+	if (doc_at(y.doc, "tool.pixi"))
+		return pixi_read(r, p, text, path, true, err);
+	y.step = p->n_steps;
+	project_step(r, p, tool_of(y.doc, wanted), (struct place){ .file = path, .line = 1 });
+	project = doc_get(y.doc, "project");
+	read_python(&y, doc_get(project, "requires-python"), false);
+	want_strings(&y, doc_get(project, "dependencies"));
+	if (doc_get(project, "dependencies")) {
+		poetry_sources(&y);
+		poetry_enrich(&y);
+	} else {
+		poetry_part(&y);
+	}
+	gpu_extras(&y);
+	constrain_strings(&y, doc_at(y.doc, "tool.uv.constraint-dependencies"));
+	override_strings(&y, doc_at(y.doc, "tool.uv.override-dependencies"));
+	uv_indexes(&y);
+	uv_sources(&y);
+	pdm_part(&y);
+	locked(&y, tool_of(y.doc, wanted));
+	return 0;
+}
+
+/* -------- Pipfile */
+
+int pipfile_read(struct project_reader *r, struct project *p, struct view text, const char *path,
+		 struct err *err)
+{
+	struct py y = { .r = r, .p = p, .path = path };
+	const struct doc *d;
+	const char *lock = beside_file(r->a, path, "Pipfile.lock");
+	struct index *i;
+	bool first = true;
+	int rc = toml_parse(r->a, text, path, &y.doc, err);
+
+	if (rc)
+		return rc;
+	project_use(r, path);
+	y.step = p->n_steps;
+	project_step(r, p, BY_PIPENV, (struct place){ .file = path, .line = 1 });
+	for (d = doc_first(doc_get(y.doc, "source")); d; d = d->next) {
+		const struct doc *url = doc_get(d, "url");
+
+		if (!doc_str(url))
+			continue;
+		i = step_index(r, step_of(&y), doc_str(url), value_place(&y, url));
+		i->name = doc_get_str(d, "name");
+		/* The first source serves all that name none; the others only who names them. */
+		i->main = first;
+		i->only_named = !first;
+		first = false;
+	}
+	table_wants(&y, doc_get(y.doc, "packages"), true);
+	d = doc_at(y.doc, "requires.python_full_version");
+	if (!doc_str(d))
+		d = doc_at(y.doc, "requires.python_version");
+	if (doc_str(d)) {
+		p->python = doc_str(d);
+		p->python_at = value_place(&y, d);
+	}
+	if (lock_read(r, p, step_of(&y), lock))
+		project_use(r, lock);
+	return 0;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user named: which file is what (by name and by content), folders, who reads whom. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "project/project.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool ends(const char *s, const char *end)
+{
+	return view_ends(view_of(s), end);
+}
+
+/* Is there a line of the text that begins with this word? */
+static bool has_line(struct view text, const char *begin)
+{
+	struct view line;
+	size_t n = 0;
+
+	while (n++ < 4000 && view_line(&text, &line))
+		if (view_starts(line, begin))
+			return true;
+	return false;
+}
+
+static bool first_word_is(struct view text, const char *word)
+{
+	struct view line, w;
+	size_t n = 0;
+
+	while (n++ < 2000 && view_line(&text, &line)) {
+		struct view rest = line;
+
+		if (!view_word(&rest, &w) || w.p[0] == '#')
+			continue;
+		if (view_is_nocase(w, "ARG"))
+			continue;
+		return view_is_nocase(w, word);
+	}
+	return false;
+}
+
+static bool yaml_kind(const char *path, struct view text, enum project_kind *ret)
+{
+	const char *base = base_name(path);
+	bool compose = strstr(base, "compose") != NULL;
+
+	if (compose || has_line(text, "services:"))
+		*ret = PROJECT_COMPOSE;
+	else if (has_line(text, "apiVersion:") && has_line(text, "kind:"))
+		*ret = PROJECT_KUBERNETES;
+	else if (strcmp(base, "cog.yaml") == 0 || strcmp(base, "cog.yml") == 0)
+		*ret = PROJECT_COG;
+	else if (has_line(text, "dependencies:") || ends(base, "conda-lock.yml"))
+		*ret = PROJECT_CONDA;
+	else if (strstr(path, ".github/workflows/") || strstr(base, "gitlab-ci") ||
+		 (has_line(text, "jobs:") && (has_line(text, "on:") || has_line(text, "\"on\":"))))
+		*ret = PROJECT_CI;
+	else
+		return false;
+	return true;
+}
+
+/* Lines that look like what pip reads, most of them. */
+static bool looks_like_requirements(struct view text)
+{
+	struct view line;
+	size_t good = 0, bad = 0, n = 0;
+
+	while (n++ < 200 && view_line(&text, &line)) {
+		line = view_trim(line);
+		if (!line.n || line.p[0] == '#' || view_starts(line, "--hash"))
+			continue;
+		if (view_starts(line, "-r ") || view_starts(line, "--") || view_find(line, "==") > 0 ||
+		    view_find(line, ">=") > 0)
+			good++;
+		else if (view_chr(line, ' ') >= 0 || view_chr(line, ':') >= 0)
+			bad++;
+	}
+	return good > bad;
+}
+
+bool project_detect(const char *path, struct view text, enum project_kind *ret)
+{
+	const char *base = base_name(path);
+
+	if (strcmp(base, "pyproject.toml") == 0)
+		*ret = PROJECT_PYPROJECT;
+	else if (strcmp(base, "pixi.toml") == 0)
+		*ret = PROJECT_PIXI;
+	else if (strcmp(base, "Pipfile") == 0)
+		*ret = PROJECT_PIPFILE;
+	else if (lock_name(base))
+		*ret = PROJECT_LOCK;
+	else if (strcmp(base, "setup.cfg") == 0 || strcmp(base, "setup.py") == 0)
+		*ret = PROJECT_SETUP;
+	else if (strcmp(base, "devcontainer.json") == 0 || strcmp(base, ".devcontainer.json") == 0)
+		*ret = PROJECT_DEVCONTAINER;
+	else if (ends(base, ".yml") || ends(base, ".yaml"))
+		return yaml_kind(path, text, ret);
+	else if (strstr(base, "Dockerfile") || strstr(base, "Containerfile") ||
+		 strstr(base, "dockerfile") || first_word_is(text, "FROM"))
+		*ret = PROJECT_DOCKERFILE;
+	else if (ends(base, ".def") || first_word_is(text, "Bootstrap:"))
+		*ret = PROJECT_APPTAINER;
+	else if (ends(base, ".txt") || ends(base, ".in") || ends(base, ".pip")) {
+		if (!strstr(base, "requirement") && !strstr(base, "constraint") &&
+		    !strstr(path, "requirements/") && !looks_like_requirements(text))
+			return false;
+		*ret = PROJECT_REQUIREMENTS;
+	} else if (ends(base, ".toml")) {
+		if (has_line(text, "[workspace]") && has_line(text, "[dependencies]"))
+			*ret = PROJECT_PIXI;
+		else if (has_line(text, "[project]") || has_line(text, "[tool."))
+			*ret = PROJECT_PYPROJECT;
+		else
+			return false;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* -------- files in the order in which one reads another */
+
+struct named {
+	const char *path;
+	struct view text;
+	enum project_kind kind;
+	bool given; /* by the user, not found in a folder */
+	bool constraints;
+	size_t order;
+};
+
+struct names {
+	struct named *v;
+	size_t n;
+};
+
+/* Who reads others comes first, so that what it reads is not judged by itself again. */
+static int rank(enum project_kind k)
+{
+	switch (k) {
+	case PROJECT_DOCKERFILE:
+	case PROJECT_APPTAINER:
+	case PROJECT_COG:
+		return 0;
+	case PROJECT_CI:
+		return 1;
+	case PROJECT_PYPROJECT:
+	case PROJECT_PIXI:
+	case PROJECT_PIPFILE:
+		return 2;
+	case PROJECT_REQUIREMENTS:
+	case PROJECT_CONDA:
+	case PROJECT_SETUP:
+		return 3;
+	case PROJECT_LOCK:
+		return 4;
+	case PROJECT_COMPOSE:
+	case PROJECT_KUBERNETES:
+	case PROJECT_DEVCONTAINER:
+		break;
+	}
+	return 5;
+}
+
+static int by_rank(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+	int ra = rank(a->kind), rb = rank(b->kind);
+
+	if (ra != rb)
+		return ra - rb;
+	if (a->constraints != b->constraints)
+		return (int)a->constraints - (int)b->constraints;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int read_one(struct project_reader *r, const struct named *f, struct err *err)
+{
+	struct place at = { .file = f->path, .line = 1 };
+	struct project *p;
+	size_t own;
+
+	switch (f->kind) {
+	case PROJECT_DOCKERFILE:
+		return dockerfile_read(r, f->text, f->path, err);
+	case PROJECT_APPTAINER:
+		return apptainer_read(r, f->text, f->path, err);
+	case PROJECT_COMPOSE:
+	case PROJECT_KUBERNETES:
+	case PROJECT_CI:
+	case PROJECT_COG:
+	case PROJECT_DEVCONTAINER:
+		return yaml_project_read(r, f->kind, f->text, f->path, err);
+	case PROJECT_PYPROJECT:
+	case PROJECT_PIXI:
+	case PROJECT_PIPFILE:
+	case PROJECT_SETUP:
+	case PROJECT_REQUIREMENTS:
+	case PROJECT_CONDA:
+	case PROJECT_LOCK:
+		break;
+	}
+	p = project_new(r, f->kind, f->path);
+	if (f->kind == PROJECT_PYPROJECT)
+		return pyproject_read(r, p, f->text, f->path, BY_PIP, err);
+	if (f->kind == PROJECT_PIXI)
+		return pixi_read(r, p, f->text, f->path, false, err);
+	if (f->kind == PROJECT_PIPFILE)
+		return pipfile_read(r, p, f->text, f->path, err);
+	if (f->kind == PROJECT_SETUP)
+		return setup_read(r, p, f->text, f->path, err);
+	own = p->n_steps;
+	project_step(r, p, f->kind == PROJECT_CONDA ? BY_CONDA : f->kind == PROJECT_LOCK ? BY_UV : BY_PIP,
+		     at);
+	if (f->kind == PROJECT_CONDA)
+		return conda_read(r, p, &p->steps[own], f->text, f->path, err);
+	if (f->kind == PROJECT_LOCK) {
+		lock_read(r, p, &p->steps[own], f->path);
+		return 0;
+	}
+	project_use(r, f->path);
+	requirements_text(r, p, &p->steps[own], f->text, f->path, f->constraints);
+	return 0;
+}
+
+static bool is_constraints(const char *path)
+{
+	return strstr(base_name(path), "constraint") != NULL;
+}
+
+static int add_file(struct project_reader *r, struct names *l, const char *path, bool given,
+		    struct err *err)
+{
+	enum project_kind kind;
+	struct view text;
+	int rc = project_open(r, path, &text, err);
+
+	if (rc)
+		return rc;
+	if (!project_detect(path, text, &kind))
+		return given ? err_set(err, ERR_PARSE,
+				       _("%.300s: neither a snapshot nor a project file that is known here"),
+				       path)
+			     : 0;
+	*ARENA_APPEND(r->a, l->v, l->n) = (struct named){
+		.path = path,
+		.text = text,
+		.kind = kind,
+		.given = given,
+		.constraints = kind == PROJECT_REQUIREMENTS && is_constraints(path),
+		.order = l->n,
+	};
+	return 0;
+}
+
+/* Names that can be project files, so that a large tree is not read through. */
+static bool may_be(const char *base)
+{
+	static const char *const ending[] = { ".yml", ".yaml", ".toml", ".lock", ".def", "Pipfile",
+					      "setup.py", "setup.cfg", "devcontainer.json" };
+	size_t i;
+
+	if (strstr(base, "ockerfile") || strstr(base, "ontainerfile"))
+		return true;
+	if ((ends(base, ".txt") || ends(base, ".in")) &&
+	    (strstr(base, "requirement") || strstr(base, "constraint")))
+		return true;
+	for (i = 0; i < ARRAY_LEN(ending); i++)
+		if (ends(base, ending[i]))
+			return true;
+	return false;
+}
+
+static bool skipped_folder(const char *base)
+{
+	static const char *const names[] = { "node_modules", "__pycache__", "site-packages", "build",
+					     "dist", "venv", "env", "third_party", "vendor" };
+	size_t i;
+
+	if (base[0] == '.')
+		return strcmp(base, ".github") != 0 && strcmp(base, ".devcontainer") != 0;
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], base) == 0)
+			return true;
+	return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Links are not followed: a folder is judged, not what it points to. */
+static int add_folder(struct project_reader *r, struct names *l, const char *path, int depth,
+		      struct err *err)
+{
+	_cleanup_dir_ DIR *d = opendir(path);
+	const char **names = NULL;
+	struct dirent *e;
+	size_t n = 0, i;
+	int rc = 0;
+
+	if (!d || depth > 8)
+		return 0;
+	while ((e = readdir(d)) && n < PROJECT_FILES)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			*ARENA_APPEND(r->a, names, n) = arena_strdup(r->a, e->d_name);
+	if (n)
+		qsort(names, n, sizeof(*names), by_name);
+	for (i = 0; i < n && !rc; i++) {
+		const char *full = strcmp(path, ".") == 0 ? names[i]
+							   : arena_printf(r->a, "%s/%s", path, names[i]);
+		struct stat st;
+
+		if (lstat(full, &st))
+			continue;
+		if (S_ISDIR(st.st_mode) && !skipped_folder(names[i]))
+			rc = add_folder(r, l, full, depth + 1, err);
+		else if (S_ISREG(st.st_mode) && may_be(names[i]) && r->n_files < PROJECT_FILES) {
+			struct err own;
+
+			if (add_file(r, l, full, false, &own))
+				continue;
+		}
+	}
+	return rc;
+}
+
+/* A service that builds a Dockerfile that was read is judged with its last stage. */
+static void link_builds(struct project_reader *r)
+{
+	size_t i, k;
+
+	for (i = 0; i < r->list.n; i++) {
+		struct project *p = r->list.v[i];
+
+		for (k = 0; p->context && k < r->list.n; k++) {
+			struct project *d = r->list.v[k];
+			const char *a = p->context, *b = d->file;
+
+			while (a[0] == '.' && a[1] == '/')
+				a += 2;
+			while (b[0] == '.' && b[1] == '/')
+				b += 2;
+			if (d->kind == PROJECT_DOCKERFILE && d->final &&
+			    (strcmp(a, b) == 0 ||
+			     (strstr(a, "/./") && strcmp(strstr(a, "/./") + 3, base_name(b)) == 0)))
+				p->build = d;
+		}
+	}
+}
+
+int project_read(struct project_reader *r, const char *const *paths, size_t n, struct err *err)
+{
+	struct names l = { .n = 0 };
+	struct stat st;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < n && !rc; i++) {
+		if (!stat(paths[i], &st) && S_ISDIR(st.st_mode))
+			rc = add_folder(r, &l, paths[i], 0, err);
+		else
+			rc = add_file(r, &l, paths[i], true, err);
+	}
+	if (l.n)
+		qsort(l.v, l.n, sizeof(*l.v), by_rank);
+	for (i = 0; i < l.n && !rc; i++) {
+		if (project_used(r, l.v[i].path) && l.v[i].kind != PROJECT_COMPOSE)
+			continue;
+		rc = read_one(r, &l.v[i], err);
+		/* In a folder a broken file is one among others: it is said, and the rest is judged. */
+		if (rc && !l.v[i].given && err) {
+			struct project *p = project_new(r, l.v[i].kind, l.v[i].path);
+
+			project_doubt(r, p, (struct place){ .file = l.v[i].path }, "%s",
+				      arena_strdup(r->a, err->msg));
+			rc = 0;
+		}
+	}
+	link_builds(r);
+	return rc;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the parts of the resolver speak to each other. Private to project/. */
+#ifndef PROJECT_RESOLVE_H
+#define PROJECT_RESOLVE_H
+
+#include "model/pep440.h"
+#include "model/requirement.h"
+#include "project/project.h"
+
+/* A PyTorch that is, or would be, in the environment. */
+struct got {
+	bool set, known;       /* known: version and variant are */
+	bool conda;
+	const char *version;   /* "2.5.1" */
+	const char *variant;   /* "cu124", "cpu" */
+	const char *cuda;      /* "12.4", NULL */
+	const struct torch_row *row;
+	struct place at;
+};
+
+struct site {
+	struct project_reader *r;
+	const struct project *p;
+	struct planned *out;
+	struct base_image image;
+	const char *python;	/* "3.11"; NULL not known */
+	const char *allowed[24]; /* Pythons that may be used; n 0: any */
+	size_t n_allowed;
+	const char *glibc, *platform;
+	bool musl, windows, macos, aarch64;
+	const char *driver; /* of the target, NULL */
+	struct marker_env env;
+	struct got torch;
+	bool torchvision, torchaudio; /* are installed */
+	bool cuda_driver; /* a driver is declared at all */
+};
+
+bool package_matters(const char *name);
+/* Does the marker hold at this site? */
+bool want_holds(struct site *t, const struct want *w);
+/* One release exactly ("==2.4.1", "===..."): its text, else NULL. */
+const char *want_exact(struct site *t, const struct want *w);
+/* A row of the result for a want; version may be NULL. */
+struct wanted *emit(struct site *t, const struct step *s, const struct want *w);
+/* Does this Python do (any that is allowed)? list NULL-terminated. */
+bool python_in(const struct site *t, const char *const *list);
+bool spec_holds(struct site *t, const char *spec, const char *version);
+const char *source_at(struct site *t, const struct place *p);
+
+/* The indexes in which a want is looked for; `ordered`: the first that holds it alone counts. */
+struct sources {
+	struct index v[16];
+	size_t n;
+	bool ordered;
+	bool unknown; /* one of them may hold anything */
+};
+void sources_of(struct site *t, const struct step *s, const struct want *w, struct sources *ret);
+
+/* Torch and what goes with it, for one step of pip or uv. */
+void resolve_torch(struct site *t, const struct step *s);
+/* One step of conda or pixi. */
+void resolve_conda(struct site *t, const struct step *s);
+/* Why `torch` has to be what a package needs: "==2.5.1", NULL when not known. */
+const char *needs_torch(struct site *t, const char *package, const char *version);
+
+#endif

@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which PyTorch pip or uv would take: candidates of each index by table, the installer's order of
+ * them, what other packages need, what a later step puts in the place of an earlier one.
+ */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/strbuf.h"
+#include "project/resolve.h"
+
+/* -------- what other packages need */
+
+static const char *exact_list(struct site *t, const struct json *row)
+{
+	const struct json *list = json_get(row, "torch"), *v;
+	const char *last = NULL;
+
+	for (v = json_first(list); v; v = json_next(v))
+		last = json_str(v);
+	if (!last)
+		return NULL;
+	return json_is_true(json_get(row, "exact")) ? arena_printf(t->r->a, "==%s", last) : last;
+}
+
+static const char *addon_needs(struct site *t, const char *package, const char *version)
+{
+	struct compat *c = t->r->c;
+	size_t i, n = compat_count(c, "addon");
+
+	for (i = compat_find(c, "addon", 0, "package", package); i < n;
+	     i = compat_find(c, "addon", i + 1, "package", package)) {
+		const struct json *row = compat_row(c, "addon", i);
+		const char *first = json_get_str(row, "version"), *to = json_get_str(row, "to");
+		struct pep440 a, b, v;
+
+		if (!first || !pep440_parse(view_of(first), &a) || !pep440_parse(view_of(version), &v))
+			continue;
+		v.local = (struct view){ .n = 0 };
+		if (pep440_cmp(&v, &a) == 0)
+			return exact_list(t, row);
+		if (to && pep440_parse(view_of(to), &b) && pep440_cmp(&v, &a) > 0 &&
+		    pep440_cmp(&v, &b) <= 0)
+			return exact_list(t, row);
+	}
+	return NULL;
+}
+
+/*
+ * A release between two rows: what both need, or what the row before it needs when that is of the
+ * same series (vllm 0.7.2 lies between 0.7.0 and 0.7.3).
+ */
+static const char *addon_between(struct site *t, const char *package, const char *version)
+{
+	struct compat *c = t->r->c;
+	size_t i, n = compat_count(c, "addon");
+	const char *below = NULL, *above = NULL, *below_version = NULL;
+	struct version v, w;
+
+	if (!version_prefix(view_of(version), &v))
+		return NULL;
+	for (i = compat_find(c, "addon", 0, "package", package); i < n && !above;
+	     i = compat_find(c, "addon", i + 1, "package", package)) {
+		const struct json *row = compat_row(c, "addon", i);
+		const char *first = json_get_str(row, "version");
+
+		if (!first || !version_prefix(view_of(first), &w))
+			continue;
+		if (version_cmp(&w, &v) > 0) {
+			above = exact_list(t, row);
+			break;
+		}
+		below = exact_list(t, row);
+		below_version = first;
+	}
+	if (!below || strncmp(below, "==", 2) != 0)
+		return below;
+	if (above && strcmp(above, below) == 0)
+		return below;
+	return version_prefix(view_of(below_version), &w) && w.part[0] == v.part[0] &&
+			       w.part[1] == v.part[1]
+		       ? below
+		       : NULL;
+}
+
+const char *needs_torch(struct site *t, const char *package, const char *version)
+{
+	const char *release, *need;
+	size_t n = strcspn(version, "+");
+
+	version = arena_strndup(t->r->a, version, n);
+	if (strcmp(package, "torchvision") == 0 || strcmp(package, "torchaudio") == 0) {
+		/* torchaudio 2.11 serves torch 2.11 and later. */
+		if (strcmp(package, "torchaudio") == 0 && version_at_least(version, "2.11"))
+			return ">=2.11";
+		release = compat_torch_of(t->r->c, package, version);
+		return release ? arena_printf(t->r->a, "==%s", release) : NULL;
+	}
+	if (strcmp(package, "xformers") != 0 && strcmp(package, "vllm") != 0)
+		return NULL;
+	need = addon_needs(t, package, version);
+	return need ? need : addon_between(t, package, version);
+}
+
+/* Newest release of an add-on whose need is known. */
+static const char *newest_needs(struct site *t, const char *package)
+{
+	struct compat *c = t->r->c;
+	size_t i, n = compat_count(c, "addon");
+	const char *need = NULL, *one;
+
+	for (i = compat_find(c, "addon", 0, "package", package); i < n;
+	     i = compat_find(c, "addon", i + 1, "package", package)) {
+		one = exact_list(t, compat_row(c, "addon", i));
+		if (one)
+			need = one;
+	}
+	/* Newer ones need at least that. */
+	return need && strncmp(need, "==", 2) == 0 ? arena_printf(t->r->a, ">=%s", need + 2) : need;
+}
+
+/* Packages that bring a torch when there is none. */
+static bool brings_torch(const char *name)
+{
+	static const char *const names[] = {
+		"accelerate",	 "sentence-transformers", "ultralytics",  "timm",
+		"peft",		 "pytorch-lightning",	  "lightning",	  "torchmetrics",
+		"fastai",	 "kornia",		  "open-clip-torch", "openai-whisper",
+		"deepspeed",	 "bitsandbytes",	  "torchvision",  "torchaudio",
+		"xformers",	 "vllm",		  "flash-attn",	  "trl",
+		"easyocr",	 "segmentation-models-pytorch", "stable-baselines3",
+		"speechbrain",	 "pyannote-audio",	  "flair",	  "torchdata",
+		"whisperx",	 "lpips",		  "gpytorch",	  "botorch",
+		"facenet-pytorch", "yolov5",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* -------- candidates */
+
+struct pick {
+	const struct torch_row *row;
+	const char *text; /* "2.4.1+cu121" */
+	struct pep440 v;
+	const struct index *index;
+};
+
+static bool on_pypi(struct site *t, const struct torch_row *r)
+{
+	const struct torch_row *const *rows;
+	size_t i;
+
+	if (r->pypi_default)
+		return true;
+	/* A release whose rows do not say: as its predecessor, CUDA 13 from PyPI. */
+	if (strcmp(r->variant, "cu130") != 0 || !version_at_least(r->version, "2.15"))
+		return false;
+	rows = compat_torch_of_release(t->r->c, r->version);
+	for (i = 0; rows[i]; i++)
+		if (rows[i]->pypi_default)
+			return false;
+	return true;
+}
+
+static bool index_holds(struct site *t, const struct index *i, const struct torch_row *r)
+{
+	switch (i->kind) {
+	case INDEX_PYPI:
+		return on_pypi(t, r);
+	case INDEX_TORCH:
+		return strcmp(i->variant, r->variant) == 0;
+	case INDEX_ALL:
+		return true;
+	case INDEX_NIGHTLY:
+	case INDEX_OTHER:
+		break;
+	}
+	return false;
+}
+
+/* glibc and Python of the row serve this site? */
+enum serves { SERVES, NO_PYTHON, NO_GLIBC };
+
+static enum serves row_serves(struct site *t, const struct torch_row *r)
+{
+	if (r->n_python && !python_in(t, r->python) &&
+	    !(r->python_experimental && python_in(t, r->python_experimental)))
+		return NO_PYTHON;
+	if (t->glibc && r->min_glibc && !version_at_least(t->glibc, r->min_glibc))
+		return NO_GLIBC;
+	return SERVES;
+}
+
+static const char *candidate_text(struct site *t, const struct index *i, const struct torch_row *r)
+{
+	return i->kind == INDEX_PYPI ? r->version
+				     : arena_printf(t->r->a, "%s+%s", r->version, r->variant);
+}
+
+struct search {
+	const char *spec;
+	bool any_target; /* Python and glibc do not count */
+	bool pre;
+};
+
+static void consider(struct site *t, const struct index *i, const struct torch_row *r,
+		     const struct search *q, struct pick *best)
+{
+	struct pick p = { .row = r, .index = i };
+	struct pep440_spec spec;
+	const char *what;
+	size_t at;
+
+	if (strcmp(r->platform, t->platform) != 0 || !index_holds(t, i, r))
+		return;
+	p.text = candidate_text(t, i, r);
+	if (!pep440_spec_parse(t->r->a, view_of(q->spec), &spec, &at, &what) ||
+	    !pep440_parse(view_of(p.text), &p.v) || !pep440_spec_holds(&spec, &p.v, view_of(p.text)))
+		return;
+	if (!q->any_target && row_serves(t, r) != SERVES)
+		return;
+	if (!best->row || pep440_cmp(&p.v, &best->v) > 0)
+		*best = p;
+}
+
+static bool index_has_package(struct site *t, const struct index *i)
+{
+	size_t n, k;
+	const struct torch_row *rows = compat_torch_rows(t->r->c, &n);
+
+	for (k = 0; k < n; k++)
+		if (strcmp(rows[k].platform, t->platform) == 0 && index_holds(t, i, &rows[k]))
+			return true;
+	return false;
+}
+
+static struct pick search(struct site *t, const struct sources *src, const struct search *q)
+{
+	size_t n, i, k;
+	const struct torch_row *rows = compat_torch_rows(t->r->c, &n);
+	struct pick best = { .row = NULL };
+
+	for (i = 0; i < src->n; i++) {
+		for (k = 0; k < n; k++)
+			consider(t, &src->v[i], &rows[k], q, &best);
+		if (src->ordered && index_has_package(t, &src->v[i]))
+			break;
+	}
+	return best;
+}
+
+/* -------- a step */
+
+struct need {
+	const struct want *want;
+	const char *spec; /* "==2.5.1" */
+};
+
+struct torch_step {
+	struct site *t;
+	const struct step *s;
+	const struct want *asked[8];
+	size_t n_asked;
+	struct need needs[12];
+	size_t n_needs;
+	const struct want *brings; /* something that brings one */
+	const struct want *vision; /* torchvision without a version */
+};
+
+static const char *joined(struct site *t, const char *a, const char *b)
+{
+	if (!*a || !*b)
+		return *a ? a : b;
+	return arena_printf(t->r->a, "%s,%s", a, b);
+}
+
+static void gather(struct torch_step *x)
+{
+	struct site *t = x->t;
+	size_t i;
+
+	for (i = 0; i < x->s->n_wants; i++) {
+		const struct want *w = &x->s->wants[i];
+		const char *exact, *need;
+
+		if (!w->name || !want_holds(t, w))
+			continue;
+		if (strcmp(w->name, "torch") == 0 && x->n_asked < ARRAY_LEN(x->asked)) {
+			x->asked[x->n_asked++] = w;
+			continue;
+		}
+		if (w->constraint || !brings_torch(w->name))
+			continue;
+		exact = want_exact(t, w);
+		need = exact ? needs_torch(t, w->name, exact) : NULL;
+		if (need && x->n_needs < ARRAY_LEN(x->needs))
+			x->needs[x->n_needs++] = (struct need){ .want = w, .spec = need };
+		if (!x->brings || need)
+			x->brings = w;
+		if (!exact && w->spec &&
+		    (strcmp(w->name, "torchvision") == 0 || strcmp(w->name, "torchaudio") == 0))
+			x->vision = w;
+	}
+}
+
+/* The line that decides: the one that names a release, a lock or a constraint before a range. */
+static const struct want *decisive(struct torch_step *x)
+{
+	const struct want *best = NULL;
+	size_t i;
+
+	for (i = 0; i < x->n_asked; i++) {
+		const struct want *w = x->asked[i];
+
+		if (!best || (w->locked && !best->locked) ||
+		    (!best->locked && want_exact(x->t, w) && !want_exact(x->t, best)))
+			best = w;
+	}
+	return best;
+}
+
+static bool really_asked(const struct torch_step *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->n_asked; i++)
+		if (!x->asked[i]->constraint)
+			return true;
+	return false;
+}
+
+static const char *asked_spec(struct torch_step *x)
+{
+	const char *spec = "";
+	bool locked = false;
+	size_t i;
+
+	for (i = 0; i < x->n_asked; i++)
+		locked |= x->asked[i]->locked;
+	for (i = 0; i < x->n_asked; i++)
+		if (x->asked[i]->spec && (!locked || x->asked[i]->locked))
+			spec = joined(x->t, spec, x->asked[i]->spec);
+	return spec;
+}
+
+static void set_got(struct site *t, const struct pick *p, struct place at)
+{
+	t->torch = (struct got){
+		.set = true,
+		.known = true,
+		.version = p->row->version,
+		.variant = p->row->variant,
+		.cuda = p->row->cuda,
+		.row = p->row,
+		.at = at,
+	};
+}
+
+static void put_pick(struct site *t, struct wanted *o, const struct pick *p, const struct want *w)
+{
+	const char *at = source_at(t, &w->at);
+
+	fact_set(&o->version, p->row->version, at);
+	fact_set(&o->variant, p->row->variant, at);
+	if (p->row->cuda)
+		fact_set(&o->cuda, p->row->cuda, at);
+	if (p->index && p->index->url)
+		fact_set(&o->index, p->index->url, source_at(t, p->index->at.file ? &p->index->at : &w->at));
+	if (p->row->doubtful)
+		fact_flag(&o->inferred, true, at);
+}
+
+/* -------- why there is none */
+
+static bool variant_exists(struct site *t, const char *variant, const char *release)
+{
+	size_t n, i;
+	const struct torch_row *rows = compat_torch_rows(t->r->c, &n);
+
+	for (i = 0; i < n; i++)
+		if (strcmp(rows[i].variant, variant) == 0 &&
+		    (!release || strcmp(rows[i].version, release) == 0))
+			return true;
+	return false;
+}
+
+/* Any release of the table, whatever index or platform, that the spec without labels allows. */
+static bool release_exists(struct site *t, const char *spec, bool here)
+{
+	size_t n, i;
+	const struct torch_row *rows = compat_torch_rows(t->r->c, &n);
+
+	for (i = 0; i < n; i++)
+		if ((!here || strcmp(rows[i].platform, t->platform) == 0) &&
+		    spec_holds(t, spec, rows[i].version))
+			return true;
+	return false;
+}
+
+static const char *without_local(struct site *t, const char *spec, const char **ret_local)
+{
+	struct strbuf b;
+	size_t n;
+
+	strbuf_init(&b, t->r->a);
+	*ret_local = NULL;
+	while (*spec) {
+		n = strcspn(spec, "+");
+		strbuf_addn(&b, spec, n);
+		spec += n;
+		if (*spec == '+') {
+			n = strcspn(spec, ",");
+			*ret_local = arena_strndup(t->r->a, spec + 1, n - 1);
+			spec += n;
+		}
+	}
+	return b.s;
+}
+
+static void fault(struct site *t, struct wanted *o, const char *what, const struct want *w)
+{
+	fact_set(&o->fault, what, source_at(t, &w->at));
+}
+
+static void why_none(struct torch_step *x, struct wanted *o, const struct sources *src,
+		     const char *spec, const struct want *w)
+{
+	struct site *t = x->t;
+	struct search any = { .spec = spec, .any_target = true };
+	struct pick p = search(t, src, &any);
+	const char *local, *bare;
+	size_t i;
+
+	if (src->unknown)
+		return;
+	if (p.row) {
+		put_pick(t, o, &p, w);
+		fault(t, o, row_serves(t, p.row) == NO_PYTHON ? "python" : "glibc", w);
+		return;
+	}
+	bare = without_local(t, spec, &local);
+	fact_set(&o->version, want_exact(t, w) ? want_exact(t, w) : NULL, source_at(t, &w->at));
+	for (i = 0; i < src->n; i++)
+		if (src->v[i].kind == INDEX_TORCH) {
+			fact_set(&o->index, src->v[i].url, source_at(t, src->v[i].at.file ? &src->v[i].at
+										       : &w->at));
+			fact_set(&o->variant, src->v[i].variant, o->index.source);
+		}
+	if (local)
+		fact_set(&o->variant, local, source_at(t, &w->at));
+	/* Below the first and above the last release of the table nothing is known. */
+	if (!release_exists(t, bare, false))
+		return;
+	if (local && !variant_exists(t, local, NULL) && strncmp(local, "cu", 2) != 0)
+		return;
+	if (fact_known(&o->variant) && !variant_exists(t, o->variant.value, NULL))
+		fault(t, o, "tag", w);
+	else if (!release_exists(t, bare, true))
+		fault(t, o, "platform", w);
+	else if (local && release_exists(t, bare, true) && !fact_known(&o->index) &&
+		 variant_exists(t, local, want_exact(t, w) ? without_local(t, want_exact(t, w), &local)
+							   : NULL))
+		fault(t, o, "label", w);
+	else
+		fault(t, o, "release", w);
+}
+
+/* -------- clashes */
+
+/* The first need that the rest excludes. */
+static const struct need *find_clash(struct torch_step *x, const struct sources *src,
+				     const char **spec)
+{
+	struct sources any = { .n = 2 };
+	struct search q = { .any_target = true };
+	size_t i;
+
+	(void)src;
+	any.v[0] = (struct index){ .kind = INDEX_ALL };
+	any.v[1] = (struct index){ .kind = INDEX_PYPI };
+	for (i = 0; i < x->n_needs; i++) {
+		const char *local, *more = joined(x->t, *spec, x->needs[i].spec);
+
+		q.spec = without_local(x->t, more, &local);
+		if (!search(x->t, &any, &q).row) {
+			q.spec = without_local(x->t, *spec, &local);
+			/* What nobody published clashes with nothing. */
+			if (search(x->t, &any, &q).row)
+				return &x->needs[i];
+			continue;
+		}
+		*spec = more;
+	}
+	return NULL;
+}
+
+static const char *plain_spec(struct site *t, const char *spec)
+{
+	return arena_printf(t->r->a, "torch%s", spec);
+}
+
+static void note_clash(struct torch_step *x, const struct need *need, const struct want *other,
+		       const char *other_text)
+{
+	struct wanted *o = NULL;
+	size_t i;
+
+	for (i = 0; i < x->t->out->n_packages; i++)
+		if (fact_is(&x->t->out->packages[i].name, need->want->name))
+			o = &x->t->out->packages[i];
+	if (!o)
+		o = emit(x->t, x->s, need->want);
+	fact_set(&o->version, want_exact(x->t, need->want), source_at(x->t, &need->want->at));
+	fact_set(&o->clash, other_text, source_at(x->t, &other->at));
+	fact_set(&o->because, plain_spec(x->t, need->spec), source_at(x->t, &need->want->at));
+}
+
+/* -------- the step as a whole */
+
+static bool satisfied(struct torch_step *x, const char *spec)
+{
+	const struct got *g = &x->t->torch;
+	const char *text;
+
+	if (!g->set || x->s->force)
+		return false;
+	if (!g->known)
+		return true;
+	text = g->variant && strncmp(g->variant, "cpu", 3) != 0 ? arena_printf(x->t->r->a, "%s+%s", g->version,
+								 g->variant)
+				 : g->version;
+	return spec_holds(x->t, spec, text);
+}
+
+static void replace(struct torch_step *x, struct wanted *o, const struct want *by)
+{
+	const struct got *old = &x->t->torch;
+
+	if (!old->set || !old->known)
+		return;
+	fact_set(&o->replaces, arena_printf(x->t->r->a, "%s+%s", old->version, old->variant),
+		 source_at(x->t, &old->at));
+	fact_set(&o->because, by->name, source_at(x->t, &by->at));
+}
+
+static void take(struct torch_step *x, const struct want *w, const char *spec, bool own)
+{
+	struct site *t = x->t;
+	struct sources src;
+	struct search q = { .spec = spec };
+	struct want torch = *w;
+	struct wanted *o;
+	struct pick p;
+
+	if (!own) {
+		torch = (struct want){ .name = "torch", .text = w->text, .spec = spec, .at = w->at };
+		if (w->index)
+			torch.index = w->index;
+	}
+	sources_of(t, x->s, &torch, &src);
+	p = search(t, &src, &q);
+	o = emit(t, x->s, &torch);
+	if (!own)
+		fact_set(&o->because, w->name, source_at(t, &w->at));
+	if (src.unknown && (!p.row || !want_exact(t, w))) {
+		t->torch = (struct got){ .set = true, .at = w->at };
+		return;
+	}
+	if (!p.row) {
+		why_none(x, o, &src, spec, &torch);
+		if (!fact_known(&o->fault))
+			t->torch = (struct got){ .set = true, .at = w->at };
+		return;
+	}
+	put_pick(t, o, &p, &torch);
+	if (!own)
+		replace(x, o, w);
+	set_got(t, &p, torch.at);
+}
+
+/* torch from an address: its wheel's name says what it is. */
+static bool from_url(struct torch_step *x, const struct want *w)
+{
+	const char *exact = want_exact(x->t, w), *plus;
+	struct wanted *o;
+
+	if (!w->url)
+		return false;
+	o = emit(x->t, x->s, w);
+	x->t->torch = (struct got){ .set = true, .at = w->at };
+	plus = exact ? strchr(exact, '+') : NULL;
+	if (!plus || x->t->macos)
+		return true;
+	x->t->torch.version = arena_strndup(x->t->r->a, exact, (size_t)(plus - exact));
+	x->t->torch.variant = plus + 1;
+	x->t->torch.row = compat_torch(x->t->r->c, x->t->torch.version, x->t->platform, plus + 1);
+	x->t->torch.cuda = x->t->torch.row ? x->t->torch.row->cuda : NULL;
+	x->t->torch.known = x->t->torch.row != NULL;
+	fact_set(&o->version, x->t->torch.version, source_at(x->t, &w->at));
+	fact_set(&o->variant, plus + 1, source_at(x->t, &w->at));
+	if (x->t->torch.cuda)
+		fact_set(&o->cuda, x->t->torch.cuda, source_at(x->t, &w->at));
+	return true;
+}
+
+/* torchvision alone, later: its newest release needs the newest torch of its index. */
+static const char *vision_needs(struct torch_step *x)
+{
+	struct sources src;
+	struct search q = { .spec = "" };
+	struct pick p;
+
+	if (!x->t->torch.set || !x->t->torch.known ||
+	    (!x->s->upgrade && (strcmp(x->vision->name, "torchvision") == 0 ? x->t->torchvision
+									  : x->t->torchaudio)))
+		return "";
+	if (x->vision->spec && *x->vision->spec)
+		return "";
+	sources_of(x->t, x->s, x->vision, &src);
+	if (src.unknown)
+		return "";
+	p = search(x->t, &src, &q);
+	/* torchaudio's newest serves every torch from 2.11 on. */
+	if (!p.row || (strcmp(x->vision->name, "torchaudio") == 0 &&
+		       version_at_least(x->t->torch.version, "2.11")))
+		return "";
+	return arena_printf(x->t->r->a, "==%s", p.row->version);
+}
+
+/* xformers or vllm without a version, torch there: the newest of them needs what it needs. */
+static const char *addon_wants(struct torch_step *x)
+{
+	const char *name = x->brings->name;
+
+	if (want_exact(x->t, x->brings) || (x->brings->spec && *x->brings->spec))
+		return "";
+	if (strcmp(name, "xformers") == 0 || strcmp(name, "vllm") == 0) {
+		const char *need = newest_needs(x->t, name);
+
+		return need ? need : "";
+	}
+	return "";
+}
+
+static void note_installed(struct torch_step *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->s->n_wants; i++) {
+		const struct want *w = &x->s->wants[i];
+
+		if (!w->name || w->constraint)
+			continue;
+		x->t->torchvision |= strcmp(w->name, "torchvision") == 0;
+		x->t->torchaudio |= strcmp(w->name, "torchaudio") == 0;
+	}
+}
+
+static void with_needs(struct torch_step *x)
+{
+	const char *spec = asked_spec(x);
+	const struct want *by = x->needs[0].want;
+	struct sources src = { .n = 0 };
+	const struct need *clash = find_clash(x, &src, &spec);
+
+	if (clash && clash != &x->needs[0])
+		note_clash(x, clash, by, arena_printf(x->t->r->a, "%s (torch%s)", by->text, x->needs[0].spec));
+	if (!satisfied(x, spec))
+		take(x, by, spec, false);
+}
+
+void resolve_torch(struct site *t, const struct step *s)
+{
+	struct torch_step x = { .t = t, .s = s };
+	struct sources src = { .n = 0 };
+	const struct want *w;
+	const struct need *clash;
+	const char *spec;
+
+	gather(&x);
+	if (s->no_deps && !really_asked(&x)) {
+		note_installed(&x);
+		return;
+	}
+	if (really_asked(&x)) {
+		w = decisive(&x);
+		spec = asked_spec(&x);
+		if (!from_url(&x, w)) {
+			const char *wanted = spec;
+
+			clash = find_clash(&x, &src, &wanted);
+			if (clash)
+				note_clash(&x, clash, w, w->text);
+			/* What is there already is left alone, unless more is asked for. */
+			if (!satisfied(&x, clash ? spec : wanted) || (s->upgrade && !want_exact(t, w)))
+				take(&x, w, clash ? spec : wanted, true);
+		}
+	} else if (x.n_needs) {
+		with_needs(&x);
+	} else if (x.vision && t->torch.set) {
+		spec = joined(t, asked_spec(&x), vision_needs(&x));
+		if (!satisfied(&x, spec))
+			take(&x, x.vision, spec, false);
+	} else if (x.brings) {
+		spec = t->torch.set ? addon_wants(&x) : "";
+		spec = joined(t, asked_spec(&x), spec);
+		if (!satisfied(&x, spec))
+			take(&x, x.brings, spec, false);
+	}
+	note_installed(&x);
+}

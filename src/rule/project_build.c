@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about project files that compile CUDA code: nvcc, its targets, the arch list, torch's CUDA. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "model/pep440.h"
+#include "rule/project.h"
+#include "rule/rules.h"
+
+/* -------- what compiles */
+
+
+/* Has flash-attn a wheel for this torch, CUDA and Python? Not known: yes. */
+static bool flash_wheel(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	const struct wanted *torch = project_package(p, "torch");
+	size_t i, n = compat_count(j->c, "addon");
+	struct pep440 v, a, b;
+
+	if (project_var(p, "FLASH_ATTENTION_FORCE_BUILD"))
+		return false;
+	if (!torch || !fact_known(&torch->version) || !fact_known(&w->version) ||
+	    !pep440_parse(view_of(w->version.value), &v))
+		return true;
+	for (i = compat_find(j->c, "addon", 0, "package", "flash-attn"); i < n;
+	     i = compat_find(j->c, "addon", i + 1, "package", "flash-attn")) {
+		const struct json *row = compat_row(j->c, "addon", i), *t;
+		const char *first = json_get_str(row, "version"), *to = json_get_str(row, "to");
+		const char *tv = torch->version.value;
+		size_t minor;
+
+		if (!first || !pep440_parse(view_of(first), &a) ||
+		    !pep440_parse(view_of(to ? to : first), &b) || pep440_cmp(&v, &a) < 0 ||
+		    pep440_cmp(&v, &b) > 0 || !json_first(json_get(row, "torch")))
+			continue;
+		/* A wheel is for a minor release of torch: 2.6 of "2.6.0". */
+		minor = strcspn(tv, ".");
+		minor += tv[minor] ? 1 + strcspn(tv + minor + 1, ".") : 0;
+		for (t = json_first(json_get(row, "torch")); t; t = json_next(t))
+			if (json_str(t) && strncmp(json_str(t), tv, minor) == 0 && json_str(t)[minor] == '.')
+				return true;
+		return false;
+	}
+	return true;
+}
+
+/* Packages that have no wheels at all and compile CUDA code. */
+static bool always_compiles(const char *name)
+{
+	static const char *const names[] = { "apex", "pytorch3d", "tinycudann", "tiny-cuda-nn", "detectron2",
+					     "pycuda", "mmcv-full", "causal-conv1d" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The fact of the line that compiles, or NULL. */
+static const struct fact *compiles(struct judge *j, const struct planned *p, const struct fact **ret_also)
+{
+	const struct deed *d = project_deed(p, "compile");
+	size_t i;
+
+	*ret_also = NULL;
+	if (d)
+		return &d->what;
+	for (i = 0; i < p->n_environment; i++) {
+		const struct var *v = &p->environment[i];
+
+		if (strncmp(v->name.value, "DS_BUILD_", 9) == 0 && fact_is(&v->value, "1") &&
+		    project_package(p, "deepspeed")) {
+			*ret_also = &v->value;
+			return &project_package(p, "deepspeed")->text;
+		}
+		if (fact_is(&v->name, "CMAKE_ARGS") && strstr(v->value.value, "CUDA=on") &&
+		    project_package(p, "llama-cpp-python")) {
+			*ret_also = &v->value;
+			return &project_package(p, "llama-cpp-python")->text;
+		}
+		if (fact_is(&v->name, "CMAKE_ARGS") && strstr(v->value.value, "CUDA=ON") &&
+		    project_package(p, "llama-cpp-python")) {
+			*ret_also = &v->value;
+			return &project_package(p, "llama-cpp-python")->text;
+		}
+	}
+	for (i = 0; i < p->n_packages; i++) {
+		const struct wanted *w = &p->packages[i];
+		bool source = fact_known(&w->index) && view_starts(view_of(w->index.value), "git+");
+
+		if (fact_is(&w->name, "flash-attn") && (source || !flash_wheel(j, p, w)))
+			return &w->text;
+		if (always_compiles(w->name.value) && !fact_known(&w->channel) &&
+		    (!fact_known(&w->index) || source))
+			return &w->text;
+	}
+	return NULL;
+}
+
+/* -------- nvcc */
+
+static bool has_nvcc(const struct planned *p)
+{
+	return fact_is(&p->image_flavor, "devel") || project_deed(p, "toolkit");
+}
+
+static const char *devel_of(struct judge *j, const struct planned *p)
+{
+	const char *image = p->image.value, *flavor = fact_value(&p->image_flavor, NULL), *at;
+
+	if (!flavor || strcmp(flavor, "devel") == 0)
+		return NULL;
+	at = strstr(image, flavor);
+	return at ? arena_printf(j->a, "%.*sdevel%s", (int)(at - image), image, at + strlen(flavor)) : NULL;
+}
+
+static void no_nvcc(struct judge *j, const struct planned *p, const struct fact *line,
+		    const struct fact *also)
+{
+	bool known = fact_is(&p->image_family, "nvidia/cuda") || fact_is(&p->image_family, "pytorch") ||
+		     fact_yes(&p->image_bare);
+	const char *devel;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!fact_known(&p->image) || !known || has_nvcc(p) || fact_is(&p->image_family, "conda"))
+		return;
+	if (fact_is(&p->image_family, "pytorch") && !fact_known(&p->image_flavor))
+		return;
+	f = project_finding(j, FINDING_NVCC_MISSING, p, "compiles", line, NULL);
+	finding_message(j, f, _("%s compiles CUDA code, and the image %s has no nvcc."), line->value,
+			p->image.value);
+	if (also)
+		finding_fact(j, f, "environment", also, NULL);
+	finding_fact(j, f, "image", &p->image, "devel");
+	devel = devel_of(j, p);
+	r = finding_remedy(j, f, "%s", _("Build in a devel image, which has nvcc."));
+	remedy_command(j, r, "FROM %s", devel ? devel : "nvidia/cuda:12.6.3-devel-ubuntu22.04");
+	r->risk = RISK_SAFE;
+}
+
+/* -------- nvcc against the GPU */
+
+static void toolkit_gpu(struct judge *j, const struct planned *p, const struct fact *line)
+{
+	const char *cuda = fact_value(&p->image_cuda, NULL);
+	const struct cuda_row *row;
+	struct finding *f;
+	bool old;
+	size_t i;
+
+	if (!cuda || !fact_is(&p->image_flavor, "devel") || project_deed(p, "toolkit"))
+		return;
+	row = compat_cuda(j->c, cuda);
+	for (i = 0; row && i < j->s->n_gpus; i++) {
+		int cc = look_cc(&j->s->gpus[i]);
+
+		if (cc <= 0 || !look_is_nvidia(&j->s->gpus[i]) || row->nvcc_min_cc < 0 || row->nvcc_max_cc < 0)
+			continue;
+		old = cc < row->nvcc_min_cc;
+		if (!old && cc <= row->nvcc_max_cc)
+			continue;
+		/* PTX of an older nvcc may still be compiled for a newer GPU when it runs. */
+		f = project_finding(j, old ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU, p,
+				    "image", &p->image, NULL);
+		finding_message(j, f,
+				old ? _("%s is compiled with nvcc of CUDA %s, which can no longer target %s.")
+				    : _("%s is compiled with nvcc of CUDA %s, which does not know %s yet."),
+				line->value, cuda, gpu_subject(j, i));
+		finding_fact(j, f, "compiles", line, NULL);
+		if (old)
+			finding_remedy(j, f, "%s",
+				       _("Take a devel image of CUDA 12.x: nvidia/cuda:12.6.3-devel-ubuntu22.04."))
+				->risk = RISK_SAFE;
+		else
+			finding_remedy(j, f, "%s",
+				       _("Take a devel image of CUDA 12.8 or newer: "
+					 "nvidia/cuda:12.8.1-devel-ubuntu22.04."))
+				->risk = RISK_SAFE;
+		return;
+	}
+}
+
+/* -------- TORCH_CUDA_ARCH_LIST */
+
+static bool arch_covers(const char *one, size_t n, int cc)
+{
+	bool ptx = n > 4 && memcmp(one + n - 4, "+PTX", 4) == 0;
+	char text[24];
+	int have;
+
+	n -= ptx ? 4 : 0;
+	while (n && (one[n - 1] == 'a' || one[n - 1] == 'f'))
+		n--;
+	if (!n || n >= sizeof(text))
+		return true;
+	memcpy(text, one, n);
+	text[n] = '\0';
+	have = cc_parse(text);
+	if (have < 0)
+		return true; /* a name ("Ampere", "native"): not held against anything */
+	return (have / 10 == cc / 10 && have <= cc) || (ptx && have <= cc);
+}
+
+static void arch_list(struct judge *j, const struct planned *p, const struct fact *line)
+{
+	const struct var *v = project_var(p, "TORCH_CUDA_ARCH_LIST");
+	struct finding *f;
+	struct remedy *r;
+	size_t i, n;
+
+	for (i = 0; v && i < j->s->n_gpus; i++) {
+		const char *s = v->value.value;
+		int cc = look_cc(&j->s->gpus[i]);
+		bool covered = !*s || cc <= 0;
+
+		while (*s && !covered) {
+			s += strspn(s, " ;,");
+			n = strcspn(s, " ;,");
+			covered = n && arch_covers(s, n, cc);
+			s += n;
+		}
+		if (covered)
+			continue;
+		f = project_finding(j, FINDING_EXTENSION_MISSING_GPU_ARCH, p, "TORCH_CUDA_ARCH_LIST", &v->value,
+				    fact_value(&j->s->gpus[i].compute_capability, NULL));
+		finding_message(j, f, _("%s is compiled for %s alone; %s (%s) is not among them."), line->value,
+				v->value.value, gpu_subject(j, i),
+				fact_value(&j->s->gpus[i].compute_capability, "?"));
+		finding_fact(j, f, "compiles", line, NULL);
+		r = finding_remedy(j, f, "%s", _("Add the compute capability of the target."));
+		remedy_command(j, r, "TORCH_CUDA_ARCH_LIST=\"%s;%s\"", v->value.value,
+			       j->s->gpus[i].compute_capability.value);
+		r->risk = RISK_SAFE;
+		return;
+	}
+}
+
+/* -------- nvcc against torch: another major stops the build of an extension */
+
+static void torch_toolkit(struct judge *j, const struct planned *p, const struct fact *line)
+{
+	const struct wanted *torch = project_package(p, "torch");
+	const char *cuda = fact_value(&p->image_cuda, NULL);
+	struct finding *f;
+
+	if (!torch || !fact_known(&torch->cuda) || !cuda || !fact_is(&p->image_flavor, "devel") ||
+	    project_deed(p, "toolkit") || project_major(cuda) == project_major(torch->cuda.value) ||
+	    fact_known(&torch->fault) || judge_has(j, FINDING_TOOLKIT_TOO_NEW_FOR_GPU))
+		return;
+	/* cmake and nvcc by themselves know no torch. */
+	if (strcmp(line->value, "cmake") == 0 || strcmp(line->value, "nvcc") == 0 ||
+	    strcmp(line->value, "make") == 0)
+		return;
+	f = project_finding(j, FINDING_TOOLKIT_TORCH_MISMATCH, p, "image", &p->image, torch->cuda.value);
+	finding_message(j, f,
+			_("%s is compiled with nvcc of CUDA %s against torch for CUDA %s: the majors must be the "
+			  "same, and torch refuses to build."),
+			line->value, cuda, torch->cuda.value);
+	finding_fact(j, f, "torch", &torch->text, NULL);
+	finding_remedy(j, f, _("Take a devel image of CUDA %s, or a torch for CUDA %u."), torch->cuda.value,
+		       project_major(cuda))
+		->risk = RISK_SAFE;
+}
+
+static void run_project_build(struct judge *j)
+{
+	const struct fact *line, *also;
+	size_t i;
+
+	for (i = 0; i < j->s->n_projects; i++) {
+		const struct planned *p = &j->s->projects[i];
+
+		line = compiles(j, p, &also);
+		if (!line || fact_is(&p->libc, "musl"))
+			continue;
+		no_nvcc(j, p, line, also);
+		toolkit_gpu(j, p, line);
+		arch_list(j, p, line);
+		if (project_deed(p, "compile"))
+			torch_toolkit(j, p, line);
+	}
+}
+
+const struct rule rule_project_build = {
+	.name = "project-build",
+	.needs = NEED_PROJECT,
+	.layer = LAYER_TOOLKIT,
+	.run = run_project_build,
+};

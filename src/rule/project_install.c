@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about what an installer would refuse: tags, releases, Pythons, pins, withdrawn packages. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "model/pep440.h"
+#include "rule/project.h"
+#include "rule/rules.h"
+
+static const char *full(struct judge *j, const struct wanted *w)
+{
+	const char *v = fact_value(&w->version, "");
+
+	return strchr(v, '+') || !fact_known(&w->variant)
+		       ? v
+		       : arena_printf(j->a, "%s+%s", v, w->variant.value);
+}
+
+/* -------- torch that no index holds */
+
+static const char *variants_of(struct judge *j, const struct planned *p, const char *release)
+{
+	const struct torch_row *const *rows = compat_torch_of_release(j->c, release);
+	const char *list = NULL;
+	size_t i;
+
+	for (i = 0; rows[i]; i++)
+		if (rows[i]->cuda && fact_is(&p->platform, rows[i]->platform))
+			list = list ? arena_printf(j->a, "%s, %s", list, rows[i]->variant)
+				    : rows[i]->variant;
+	return list;
+}
+
+/* Newest release that this variant has for the platform. */
+static const char *last_of(struct judge *j, const struct planned *p, const char *variant)
+{
+	size_t n, i;
+	const struct torch_row *rows = compat_torch_rows(j->c, &n);
+	const char *best = NULL;
+
+	for (i = 0; i < n; i++)
+		if (strcmp(rows[i].variant, variant) == 0 && fact_is(&p->platform, rows[i].platform) &&
+		    (!best || version_cmp_str(rows[i].version, best) > 0))
+			best = rows[i].version;
+	return best;
+}
+
+static void wrong_tag(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	const char *variant = fact_value(&w->variant, "?"), *v = fact_value(&w->version, NULL);
+	const char *release = v ? arena_strndup(j->a, v, strcspn(v, "+")) : NULL;
+	const char *has = release ? variants_of(j, p, release) : NULL;
+	const char *last = last_of(j, p, variant);
+	struct finding *f =
+		project_finding(j, FINDING_WRONG_INDEX_TAG, p, "torch", &w->text, NULL);
+	struct remedy *r;
+
+	if (fact_is(&w->fault, "tag"))
+		finding_message(j, f, _("There is no index of PyTorch with the tag %s."), variant);
+	else if (fact_is(&w->fault, "label"))
+		finding_message(j, f,
+				_("torch %s is on PyTorch's own index alone, and no line names that index: "
+				  "nothing is found."),
+				v ? v : variant);
+	else
+		finding_message(j, f, _("torch %s was not published for %s on this index."),
+				release ? release : "", variant);
+	if (fact_known(&w->index) && strcmp(w->index.source, w->name.source) != 0)
+		finding_fact(j, f, "index", &w->index, NULL);
+	if (fact_is(&w->fault, "label")) {
+		r = finding_remedy(j, f, "%s", _("Name the index that holds it."));
+		remedy_command(j, r, "--extra-index-url https://download.pytorch.org/whl/%s", variant);
+		r->risk = RISK_SAFE;
+	}
+	project_fix_torch(j, f, p, w);
+	if (release && has)
+		finding_remedy(j, f, _("torch %s exists for: %s."), release, has)->risk = RISK_SAFE;
+	if (last)
+		finding_remedy(j, f, _("The newest on %s is torch %s."), variant, last)->risk = RISK_SAFE;
+}
+
+static void no_python(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	const char *release = fact_value(&w->version, ""), *variant = fact_value(&w->variant, "");
+	const struct torch_row *row = compat_torch(j->c, release, fact_value(&p->platform, ""), variant);
+	const struct fact *py = fact_known(&p->python) ? &p->python : &p->requires_python;
+	struct finding *f = project_finding(j, FINDING_PYTHON_NO_WHEEL, p, "torch", &w->text, NULL);
+
+	finding_message(j, f, _("torch %s has no wheel for Python %s."), release, fact_value(py, "?"));
+	finding_fact(j, f, "python", py, NULL);
+	if (row && row->n_python)
+		finding_remedy(j, f, _("torch %s has wheels for Python %s to %s: take one of these."),
+			       release, row->python[0], row->python[row->n_python - 1])
+			->risk = RISK_SAFE;
+	project_fix_torch(j, f, p, w);
+}
+
+static void old_glibc(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	const struct torch_row *row =
+		compat_torch(j->c, fact_value(&w->version, ""), fact_value(&p->platform, ""),
+			     fact_value(&w->variant, ""));
+	struct finding *f = project_finding(j, FINDING_GLIBC_TOO_OLD, p, "torch", &w->text, NULL);
+
+	finding_message(j, f, _("torch %s needs glibc %s; here it is %s, and pip finds no wheel."),
+			fact_value(&w->version, ""), row && row->min_glibc ? row->min_glibc : "?",
+			fact_value(&p->glibc, "?"));
+	finding_fact(j, f, "glibc", &p->glibc, row ? row->min_glibc : NULL);
+	finding_remedy(j, f,
+		       _("Take a base image with glibc %s or newer: ubuntu22.04, debian 12 (bookworm), "
+			 "rockylinux9."),
+		       row && row->min_glibc ? row->min_glibc : "2.28")
+		->risk = RISK_SAFE;
+	project_fix_torch(j, f, p, w);
+}
+
+static void no_platform(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	struct finding *f = project_finding(j, FINDING_CPU_ONLY_PLATFORM, p, "torch", &w->text, NULL);
+
+	finding_message(j, f, _("There is no build of torch %s for %s."), fact_value(&w->version, ""),
+			fact_value(&p->platform, ""));
+	project_fix_torch(j, f, p, w);
+}
+
+static void no_channel(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	const struct fact *line = fact_known(&w->clash) ? &w->clash : &w->text;
+	struct finding *f =
+		project_finding(j, FINDING_CHANNEL_HAS_NO_RELEASE, p, "pytorch", line, NULL);
+	const char *end = json_get_str(json_get(compat_table(j->c, "torch_conda"), "facts"),
+				       "channel_end");
+	struct remedy *r;
+
+	if (fact_known(&w->clash))
+		finding_message(j, f,
+				_("The pytorch channel has no build of PyTorch %s for %s."),
+				fact_value(&w->version, ""), w->clash.value);
+	else
+		finding_message(j, f,
+				_("The channel %s does not hold this release; it ended with %s."),
+				fact_value(&w->channel, "pytorch"), end ? end : "2.5.1");
+	r = finding_remedy(j, f, "%s",
+			   _("Keep to the channel's builds: 2.5.1 with pytorch-cuda 11.8, 12.1 or 12.4."));
+	remedy_command(j, r, "dependencies: [pytorch=2.5.1, pytorch-cuda=12.4]");
+	r->risk = RISK_SAFE;
+	project_fix_torch(j, f, p, w);
+}
+
+static void torch_faults(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	if (fact_is(&w->fault, "tag") || fact_is(&w->fault, "release") || fact_is(&w->fault, "label"))
+		wrong_tag(j, p, w);
+	else if (fact_is(&w->fault, "python"))
+		no_python(j, p, w);
+	else if (fact_is(&w->fault, "glibc"))
+		old_glibc(j, p, w);
+	else if (fact_is(&w->fault, "platform"))
+		no_platform(j, p, w);
+	else if (fact_is(&w->fault, "channel"))
+		no_channel(j, p, w);
+}
+
+/* -------- pins */
+
+static void pairs(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	bool pair = fact_is(&w->name, "torchvision") || fact_is(&w->name, "torchaudio");
+	const char *v = fact_value(&w->version, "");
+	struct finding *f;
+	struct remedy *r;
+
+	f = project_finding(j, pair ? FINDING_TORCH_TORCHVISION_MISMATCH : FINDING_CONFLICTING_PINS, p,
+			    w->name.value, &w->text, NULL);
+	finding_message(j, f, _("%s %s needs %s, and %s is asked for."), w->name.value, v,
+			fact_value(&w->because, "?"), w->clash.value);
+	finding_fact(j, f, "clash", &w->clash, fact_value(&w->because, NULL));
+	r = finding_remedy(j, f, _("Write what %s %s needs: %s"), w->name.value, v,
+			   fact_value(&w->because, "?"));
+	r->risk = RISK_SAFE;
+	if (pair) {
+		struct view rest, first = view_of(w->clash.value);
+		const char *torch;
+		const struct torch_row *const *rows;
+		ptrdiff_t at = view_find(first, "==");
+
+		if (at < 0)
+			return;
+		torch = view_dup(j->a, view_cut(view_skip(first, (size_t)at + 2), '+', &rest));
+		torch = arena_strndup(j->a, torch, strspn(torch, "0123456789."));
+		rows = compat_torch_of_release(j->c, torch);
+		if (rows[0])
+			finding_remedy(j, f, _("Or keep torch %s, whose pair is torchvision==%s and "
+					       "torchaudio==%s."),
+				       torch, rows[0]->torchvision ? rows[0]->torchvision : "?",
+				       rows[0]->torchaudio ? rows[0]->torchaudio : "?")
+				->risk = RISK_SAFE;
+		return;
+	}
+	{
+		/* Releases of the add-on for the torch that is asked for. */
+		size_t i, n = compat_count(j->c, "addon");
+		struct view clash = view_of(w->clash.value), rest;
+		ptrdiff_t at = view_find(clash, "==");
+		const char *torch = at < 0 ? NULL
+					   : view_dup(j->a, view_cut(view_skip(clash, (size_t)at + 2), '+',
+								     &rest));
+		const char *best = NULL;
+
+		for (i = compat_find(j->c, "addon", 0, "package", w->name.value); torch && i < n;
+		     i = compat_find(j->c, "addon", i + 1, "package", w->name.value)) {
+			const struct json *row = compat_row(j->c, "addon", i), *t;
+
+			for (t = json_first(json_get(row, "torch")); t; t = json_next(t))
+				if (json_str(t) && strcmp(json_str(t), torch) == 0)
+					best = json_get_str(row, "version");
+		}
+		if (best)
+			finding_remedy(j, f, _("Or keep torch %s with %s==%s."), torch, w->name.value, best)
+				->risk = RISK_SAFE;
+	}
+}
+
+/* A library of NVIDIA that torch's wheel pins to another version (its cuDNN). */
+static void torch_cudnn(struct judge *j, const struct planned *p)
+{
+	const struct wanted *torch = project_package(p, "torch"), *w;
+	const struct torch_row *row;
+	const char *name;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!torch || !fact_known(&torch->version) || !fact_known(&torch->cuda) ||
+	    !project_linux(p) || fact_known(&torch->channel))
+		return;
+	row = compat_torch(j->c, torch->version.value, p->platform.value,
+			   fact_value(&torch->variant, ""));
+	/* Wheels bring their cuDNN as a package from 1.13 on (the larger ones of CUDA 11 apart). */
+	if (!row || !row->cudnn || !version_at_least(row->version, "2.0") ||
+	    project_major(row->cuda) < 12)
+		return;
+	name = arena_printf(j->a, "nvidia-cudnn-cu%u", project_major(row->cuda));
+	w = project_package(p, name);
+	if (!w || !fact_yes(&w->pinned) || !fact_known(&w->version) || strchr(row->cudnn, '.') == NULL ||
+	    strcmp(w->version.value, row->cudnn) == 0 ||
+	    fact_is(&w->tool, "uv"))
+		return;
+	{
+		struct version v;
+
+		/* Only a version of four parts is what the wheel pins. */
+		if (!version_parse(view_of(row->cudnn), &v) || v.n < 4)
+			return;
+	}
+	f = project_finding(j, FINDING_CONFLICTING_PINS, p, name, &w->text, row->cudnn);
+	finding_message(j, f, _("torch %s requires %s==%s, and %s is asked for."), full(j, torch), name,
+			row->cudnn, w->version.value);
+	finding_fact(j, f, "torch", &torch->text, NULL);
+	r = finding_remedy(j, f, "%s", _("Remove the line: torch brings the cuDNN that it was built for."));
+	remedy_command(j, r, "%s==%s", name, row->cudnn);
+	r->risk = RISK_SAFE;
+}
+
+/* tensorflow[and-cuda] and torch each pin their cuDNN. */
+static const char *tf_cudnn(struct judge *j, const char *version)
+{
+	size_t i, n = compat_count(j->c, "tensorflow");
+	const char *pin;
+
+	for (i = compat_find(j->c, "tensorflow", 0, "version", version); i < n;
+	     i = compat_find(j->c, "tensorflow", i + 1, "version", version)) {
+		pin = json_get_str(json_get(compat_row(j->c, "tensorflow", i), "pins"),
+				   "nvidia-cudnn-cu12");
+		if (pin)
+			return pin;
+	}
+	return NULL;
+}
+
+static void tf_and_torch(struct judge *j, const struct planned *p)
+{
+	const struct wanted *tf = project_package(p, "tensorflow"), *torch = project_package(p, "torch");
+	const struct torch_row *row;
+	const char *pin;
+	struct finding *f;
+
+	if (!tf || !torch || !project_extra(tf, "and-cuda") || !fact_known(&tf->version) ||
+	    !fact_known(&torch->version) || fact_known(&torch->channel) || !project_linux(p) ||
+	    !fact_is(&tf->tool, fact_value(&torch->tool, "")) || strcmp(tf->tool.source, torch->tool.source) != 0)
+		return;
+	row = compat_torch(j->c, torch->version.value, p->platform.value, fact_value(&torch->variant, ""));
+	pin = tf_cudnn(j, tf->version.value);
+	if (!row || !row->cudnn || !pin || !row->cuda || project_major(row->cuda) != 12 ||
+	    pep440_text_holds(j->a, pin, row->cudnn))
+		return;
+	if (strncmp(pin, "==", 2) != 0 && !fact_yes(&torch->pinned))
+		return;
+	f = project_finding(j, FINDING_CONFLICTING_PINS, p, "tensorflow", &tf->text, NULL);
+	finding_message(j, f,
+			_("tensorflow[and-cuda] %s requires nvidia-cudnn-cu12%s, torch %s requires ==%s: one "
+			  "environment cannot hold both."),
+			tf->version.value, pin, full(j, torch), row->cudnn);
+	finding_fact(j, f, "torch", &torch->text, NULL);
+	finding_remedy(j, f, "%s",
+		       _("Give each its own environment, or take tensorflow without [and-cuda], or a "
+			 "torch whose cuDNN fits."))
+		->risk = RISK_SAFE;
+}
+
+static void jax_pins(struct judge *j, const struct planned *p)
+{
+	static const char *const names[] = { "jax-cuda12-plugin", "jax-cuda13-plugin", "jax-cuda12-pjrt",
+					     "jax-cuda13-pjrt", "jaxlib" };
+	const struct wanted *jax = project_package(p, "jax"), *w;
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	if (!jax || !fact_yes(&jax->pinned) || !fact_known(&jax->version))
+		return;
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		struct view rest;
+
+		w = project_package(p, names[i]);
+		if (!w || !fact_yes(&w->pinned) || !fact_known(&w->version) ||
+		    view_is(view_cut(view_of(w->version.value), '+', &rest), jax->version.value))
+			continue;
+		/* jaxlib may be older than jax, down to a least one. */
+		if (strcmp(names[i], "jaxlib") == 0) {
+			size_t at = compat_find(j->c, "jax", 0, "version", jax->version.value);
+			const char *least = at < compat_count(j->c, "jax")
+						    ? compat_text(j->c, "jax", at, "min_jaxlib")
+						    : NULL;
+			const char *have = view_dup(
+				j->a, view_cut(view_of(w->version.value), '+', &rest));
+
+			if (!least || (version_at_least(have, least) &&
+				       version_at_least(jax->version.value, have)))
+				continue;
+		}
+		f = project_finding(j, FINDING_CONFLICTING_PINS, p, names[i], &w->text, jax->version.value);
+		finding_message(j, f, _("%s %s does not go with jax %s: they must be of one release."),
+				names[i], w->version.value, jax->version.value);
+		finding_fact(j, f, "jax", &jax->text, NULL);
+		r = finding_remedy(j, f, _("Remove the line (the extra of jax brings it), or write %s==%s."),
+				   names[i], jax->version.value);
+		r->risk = RISK_SAFE;
+		return;
+	}
+}
+
+/* -------- withdrawn packages */
+
+static bool removed_tf(const struct wanted *w)
+{
+	return fact_is(&w->name, "tensorflow-gpu") &&
+	       (!fact_known(&w->version) || version_at_least(w->version.value, "2.12"));
+}
+
+static void removed(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	size_t i;
+	struct finding *f;
+	struct remedy *r;
+
+	if (removed_tf(w)) {
+		f = project_finding(j, FINDING_REMOVED_PACKAGE, p, "tensorflow-gpu", &w->text, NULL);
+		finding_message(j, f, "%s",
+				_("tensorflow-gpu was withdrawn: from 2.12 on it is an empty package whose "
+				  "installation fails."));
+		r = finding_remedy(j, f, "%s", _("Write tensorflow instead."));
+		if (fact_known(&w->version) && version_at_least(w->version.value, "2.14"))
+			remedy_command(j, r, "tensorflow[and-cuda]==%s", w->version.value);
+		else if (fact_known(&w->version))
+			remedy_command(j, r, "tensorflow==%s", w->version.value);
+		else
+			remedy_command(j, r, "tensorflow[and-cuda]");
+		r->risk = RISK_SAFE;
+		return;
+	}
+	i = compat_find(j->c, "nvidia_wheel", 0, "name", w->name.value);
+	if (i >= compat_count(j->c, "nvidia_wheel") ||
+	    !json_is_true(json_get(compat_row(j->c, "nvidia_wheel", i), "placeholder")) ||
+	    (fact_yes(&w->pinned) && fact_known(&w->version) &&
+	     strncmp(w->version.value, "0.0.", 4) == 0))
+		return;
+	f = project_finding(j, FINDING_REMOVED_PACKAGE, p, w->name.value, &w->text, NULL);
+	finding_message(j, f, _("%s is a placeholder that installs nothing of use."), w->name.value);
+	r = finding_remedy(j, f, "%s", _("The libraries of CUDA 13 have names without a suffix."));
+	remedy_command(j, r, "%.*s", (int)strcspn(w->name.value, "\0") - 5, w->name.value);
+	r->risk = RISK_SAFE;
+}
+
+/* -------- wheels of several CUDA majors */
+
+static void mixed_wheels(struct judge *j, const struct planned *p)
+{
+	const struct wanted *torch = project_package(p, "torch"), *odd = NULL;
+	unsigned major = torch && fact_known(&torch->cuda) ? project_major(torch->cuda.value) : 0;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < p->n_packages && major; i++) {
+		const char *name = p->packages[i].name.value;
+		size_t n = strlen(name);
+
+		if (n > 5 && strncmp(name, "nvidia-", 7) == 0 && strncmp(name + n - 5, "-cu1", 4) == 0 &&
+		    (unsigned)(name[n - 1] - '0') + 10 != major && !odd)
+			odd = &p->packages[i];
+	}
+	if (!odd)
+		return;
+	f = project_finding(j, FINDING_MIXED_CUDA_WHEELS, p, odd->name.value, &odd->text, NULL);
+	f->severity = SEVERITY_WARNING;
+	finding_message(j, f,
+			_("%s is of another CUDA than torch's (%u): it is of no use to torch, and files "
+			  "of the same name may overwrite each other."),
+			odd->name.value, major);
+	finding_remedy(j, f, "%s", _("Remove these lines: torch brings its own libraries."))->risk =
+		RISK_SAFE;
+}
+
+/* -------- Python of other packages */
+
+static void run_project_install(struct judge *j)
+{
+	size_t i, k;
+
+	for (i = 0; i < j->s->n_projects; i++) {
+		const struct planned *p = &j->s->projects[i];
+
+		if (fact_is(&p->libc, "musl"))
+			continue;
+		for (k = 0; k < p->n_packages; k++) {
+			const struct wanted *w = &p->packages[k];
+
+			if (fact_is(&w->name, "torch"))
+				torch_faults(j, p, w);
+			else if (fact_known(&w->clash))
+				pairs(j, p, w);
+			removed(j, p, w);
+		}
+		torch_cudnn(j, p);
+		tf_and_torch(j, p);
+		jax_pins(j, p);
+		mixed_wheels(j, p);
+	}
+}
+
+const struct rule rule_project_install = {
+	.name = "project-install",
+	.needs = NEED_PROJECT,
+	.layer = LAYER_PYTHON,
+	.run = run_project_install,
+};
+
+/* -------- what could not be decided */
+
+static void run_project_doubts(struct judge *j)
+{
+	size_t i, k;
+
+	for (i = 0; i < j->s->n_projects; i++)
+		for (k = 0; k < j->s->projects[i].n_doubts && k < 50; k++) {
+			const struct fact *d = &j->s->projects[i].doubts[k].what;
+
+			judge_skip(j, d->source, _("could not decide because %s"), d->value);
+		}
+}
+
+const struct rule rule_project_doubts = {
+	.name = "project-doubts",
+	.needs = NEED_PROJECT,
+	.layer = LAYER_WORKLOAD,
+	.run = run_project_doubts,
+};
