@@ -18,17 +18,22 @@ enum { TIMEOUT_S = 30, RETRIES = 4, TIMEOUT_MAX = 3600, RETRIES_MAX = 100 };
 
 #define AT(field) .offset = offsetof(struct options, field)
 /* clang-format off */
-static const struct opt opt_prefix = { .name = "prefix", .kind = OPT_STRING, .arg = "DIR", AT(prefix),
+static const struct opt opt_prefix = { .name = "prefix", .kind = OPT_STRING,
+	.arg = "DIR", AT(prefix),
 	.help = N_("where installations lie (default: ~/.local/cuvet)") };
 static const struct opt opt_cache = { .name = "cache", .kind = OPT_STRING, .arg = "DIR", AT(cache),
 	.help = N_("where downloads are kept (default: PREFIX/.cache)") };
-static const struct opt opt_mirror = { .name = "mirror", .kind = OPT_STRING, .arg = "URL|DIR", AT(mirror),
+static const struct opt opt_mirror = { .name = "mirror", .kind = OPT_STRING,
+	.arg = "URL|DIR", AT(mirror),
 	.help = N_("stands for " FETCH_BASE) };
-static const struct opt opt_fetch_cuda = { .name = "cuda", .kind = OPT_STRING, .arg = "VERSION", AT(cuda),
+static const struct opt opt_fetch_cuda = { .name = "cuda", .kind = OPT_STRING,
+	.arg = "VERSION", AT(cuda),
 	.help = N_("the build for this CUDA: 12, 13.4") };
-static const struct opt opt_platform = { .name = "platform", .kind = OPT_STRING, .arg = "NAME", AT(platform),
+static const struct opt opt_platform = { .name = "platform", .kind = OPT_STRING,
+	.arg = "NAME", AT(platform),
 	.help = N_("linux-x86_64, linux-sbsa, linux-aarch64, windows-x86_64, ...") };
-static const struct opt opt_components = { .name = "components", .kind = OPT_STRING, .arg = "A,B", AT(components),
+static const struct opt opt_components = { .name = "components", .kind = OPT_STRING,
+	.arg = "A,B", AT(components),
 	.help = N_("which components of the manifest") };
 static const struct opt opt_into = { .name = "into", .kind = OPT_STRING, .arg = "TOOLKIT", AT(into),
 	.help = N_("merge into this folder instead; `remove` takes it out again") };
@@ -38,15 +43,20 @@ static const struct opt opt_fetch_dry = { .name = "dry-run", .kind = OPT_FLAG, A
 	.help = N_("only say what would be downloaded, from where, to where") };
 static const struct opt opt_offline = { .name = "offline", .kind = OPT_FLAG, AT(offline),
 	.help = N_("use no network: what is in the cache, or a folder as mirror") };
-static const struct opt opt_fetch_timeout = { .name = "timeout", .kind = OPT_STRING, .arg = "S", AT(timeout),
+static const struct opt opt_fetch_timeout = { .name = "timeout", .kind = OPT_STRING,
+	.arg = "S", AT(timeout),
 	.help = N_("seconds to wait for a connection, and in silence (30)") };
-static const struct opt opt_retries = { .name = "retries", .kind = OPT_STRING, .arg = "N", AT(retries),
+static const struct opt opt_retries = { .name = "retries", .kind = OPT_STRING,
+	.arg = "N", AT(retries),
 	.help = N_("how often to try again (4)") };
-static const struct opt opt_limit_rate = { .name = "limit-rate", .kind = OPT_STRING, .arg = "R", AT(limit_rate),
+static const struct opt opt_limit_rate = { .name = "limit-rate", .kind = OPT_STRING,
+	.arg = "R", AT(limit_rate),
 	.help = N_("bytes a second at most: 500k, 10M") };
-static const struct opt opt_max_size = { .name = "max-size", .kind = OPT_STRING, .arg = "SIZE", AT(max_size),
+static const struct opt opt_max_size = { .name = "max-size", .kind = OPT_STRING,
+	.arg = "SIZE", AT(max_size),
 	.help = N_("how large it may be when unpacked (8G, and 200 times the archive)") };
-static const struct opt opt_ca_bundle = { .name = "ca-bundle", .kind = OPT_STRING, .arg = "FILE", AT(ca_bundle),
+static const struct opt opt_ca_bundle = { .name = "ca-bundle", .kind = OPT_STRING,
+	.arg = "FILE", AT(ca_bundle),
 	.help = N_("certificates of the authorities to trust (PEM)") };
 static const struct opt opt_proxy = { .name = "proxy", .kind = OPT_STRING, .arg = "URL", AT(proxy),
 	.help = N_("proxy (default: HTTPS_PROXY, ALL_PROXY, NO_PROXY)") };
@@ -168,9 +178,8 @@ static int transfer_options(struct run *r, struct transfer_options *t)
 			t->retries = (int)n;
 	}
 	if (!code && o->limit_rate && !read_size(o->limit_rate, &t->limit_rate))
-		code = usage(_("--limit-rate %.40s: bytes a second, as 500k or 10M"), o->limit_rate);
-	if (!code && o->ca_bundle && access(o->ca_bundle, R_OK) < 0)
-		code = usage(_("--ca-bundle %.300s: %s"), o->ca_bundle, strerror(errno));
+		code = usage(_("--limit-rate %.40s: bytes a second, as 500k or 10M"),
+			     o->limit_rate);
 	return code;
 }
 
@@ -345,8 +354,9 @@ static int get(struct run *r, const char *product)
 	if (f.label && !manifest_label_ok(f.label))
 		return usage(_("fetch %.64s %.64s: not a version"), product, f.label);
 	if (!f.label && !cudnn)
-		return usage(_("fetch %.64s: needs a version, as `cuvet fetch cuda 12.4.1 --components cuda_nvcc`"),
-			     product);
+		return usage(
+			_("fetch %.64s: needs a version, as `cuvet fetch cuda 12.4.1 --components cuda_nvcc`"),
+			product);
 	code = already(r, &f, &done);
 	if (code || done)
 		return code;
@@ -417,7 +427,8 @@ static int change(struct run *r, bool removing)
 	if (code)
 		return code;
 	if (r->o->args.n < 2)
-		return usage(_("fetch %s: needs NAME/VERSION, as `cuvet fetch list` shows it"), verb);
+		return usage(_("fetch %s: needs NAME/VERSION, as `cuvet fetch list` shows it"),
+			     verb);
 	fetch_progress_init(&p, r);
 	e = removing ? fetch_remove(r->a, prefix, r->o->args.v[1], into, &watch, &item, &kept, &err)
 		     : fetch_use(r->a, prefix, r->o->args.v[1], &watch, &item, &err);
@@ -427,15 +438,18 @@ static int change(struct run *r, bool removing)
 	}
 	if (!removing)
 		return say_done(r, &item,
-				arena_printf(r->a, _("%s/%s is the current one of %s/%s"), item.name,
-					     item.dir, prefix, item.name));
+				arena_printf(r->a, _("%s/%s is the current one of %s/%s"),
+					     item.name, item.dir, prefix, item.name));
 	item.current = false;
 	if (kept)
-		return say_done(r, &item,
-				arena_printf(r->a, _("removed %s/%s; %zu files that others put into %s stay"),
-					     item.name, item.dir, kept, item.path));
-	return say_done(r, &item, arena_printf(r->a, _("removed %s/%s from %s"), item.name, item.dir,
-					       item.into ? item.into : prefix));
+		return say_done(
+			r, &item,
+			arena_printf(r->a,
+				     _("removed %s/%s; %zu files that others put into %s stay"),
+				     item.name, item.dir, kept, item.path));
+	return say_done(r, &item,
+			arena_printf(r->a, _("removed %s/%s from %s"), item.name, item.dir,
+				     item.into ? item.into : prefix));
 }
 
 static int remove_one(struct run *r)
@@ -467,7 +481,8 @@ static int run(struct run *r)
 	size_t i;
 
 	if (!what)
-		return usage(_("fetch: what? cudnn, cuda LABEL, another product and its label, list, verify, remove or use"));
+		return usage(_(
+			"fetch: what? cudnn, cuda LABEL, another product and its label, list, verify, remove or use"));
 	if (r->o->args.n > 2)
 		return usage(_("fetch %.64s: one operand too many: %.200s"), what, r->o->args.v[2]);
 	for (i = 0; i < ARRAY_LEN(verbs); i++)
@@ -494,7 +509,8 @@ extern const struct cmd cmd_fetch;
 const struct cmd cmd_fetch = {
 	.name = "fetch",
 	.args = "PRODUCT [VERSION] | list | verify | remove | use",
-	.summary = N_("the cuDNN, or another archive of NVIDIA's, that fits: verified and unpacked"),
+	.summary =
+		N_("the cuDNN, or another archive of NVIDIA's, that fits: verified and unpacked"),
 	.details = N_(
 		"Downloads an archive of NVIDIA's redist servers, verifies its SHA-256 while it arrives, unpacks it "
 		"and gives it its name only when all of it is right. Without a version the newest cuDNN is taken that "

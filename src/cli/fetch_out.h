@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fetch shows: results as text and JSON, progress on stderr, the question about the licence. */
+/* What fetch shows: results as text and JSON, progress on stderr, the question about the licence.
+ */
 #ifndef CLI_FETCH_OUT_H
 #define CLI_FETCH_OUT_H
 

@@ -6,10 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -19,8 +16,6 @@
 #include "fetch/tree.h"
 #include "net/crypto.h"
 #include "net/http.h"
-
-enum { BLOCK = 1 << 20, LOCK_PAUSE_MS = 50, NOTE_MAX = 8192 };
 
 static int set_mirror(struct cache *c, struct err *err)
 {
@@ -35,12 +30,14 @@ static int set_mirror(struct cache *c, struct err *err)
 		if (strncmp(m, "localhost/", 10) == 0)
 			m += 9;
 		if (m[0] != '/' || strchr(m, '%'))
-			return err_set(err, ERR_USAGE,
-				       _("--mirror file://%.300s: not an absolute path; name the folder itself"),
-				       m);
+			return err_set(
+				err, ERR_USAGE,
+				_("--mirror file://%.300s: not an absolute path; name the folder itself"),
+				m);
 	} else if (http_is_url(m)) {
 		c->base = m;
-		return c->o->transfer.allow_http ? http_allowed_plain(m, err) : http_allowed(m, err);
+		return c->o->transfer.allow_http ? http_allowed_plain(m, err)
+						 : http_allowed(m, err);
 	}
 	c->folder = m;
 	return 0;
@@ -74,7 +71,7 @@ void cache_done(struct cache *c)
 		(void)rmdir(c->path);
 }
 
-static int make_cache(struct cache *c, struct err *err)
+int cache_make(struct cache *c, struct err *err)
 {
 	if (c->fd >= 0)
 		return 0;
@@ -86,7 +83,7 @@ int cache_crypto(struct cache *c, struct err *err)
 	return c->crypto ? 0 : crypto_open(c->a, &c->crypto, err);
 }
 
-static int need_http(struct cache *c, struct err *err)
+int cache_http(struct cache *c, struct err *err)
 {
 	return c->http ? 0 : http_open(c->a, &c->http, err);
 }
@@ -102,19 +99,9 @@ static int watch_tick(void *ctx, struct err *err)
 	return stop_check(err);
 }
 
-static void watch_pause(void *ctx, long ms, const char *why)
-{
-	struct cache *c = ctx;
-	const struct fetch_watch *w = &c->o->watch;
-
-	if (w->note)
-		w->note(w->ctx, arena_printf(c->a, _("%s; trying again in %.1f s"), why,
-					     (double)ms / 1000));
-}
-
 /* -------- small files */
 
-static bool read_small(struct cache *c, const char *rel, size_t limit, struct view *ret)
+bool cache_read_small(struct cache *c, const char *rel, size_t limit, struct view *ret)
 {
 	_cleanup_fd_ int fd = c->fd < 0 ? -1 : tree_open(c->fd, rel, O_RDONLY | O_NONBLOCK, 0);
 	struct stat st;
@@ -124,12 +111,12 @@ static bool read_small(struct cache *c, const char *rel, size_t limit, struct vi
 }
 
 /* What fails here is only not cached. */
-static void write_small(struct cache *c, const char *rel, struct view text)
+void cache_write_small(struct cache *c, const char *rel, struct view text)
 {
 	const char *base, *fresh;
 	_cleanup_fd_ int dir = -1, fd = -1;
 
-	if (make_cache(c, NULL))
+	if (cache_make(c, NULL))
 		return;
 	dir = tree_parent(c->fd, rel, true, &base);
 	if (dir < 0)
@@ -143,7 +130,7 @@ static void write_small(struct cache *c, const char *rel, struct view text)
 }
 
 /* Takes away folders of the cache that are empty now. */
-static void prune(struct cache *c, const char *rel)
+void cache_prune(struct cache *c, const char *rel)
 {
 	char *path = arena_strdup(c->a, rel), *slash;
 
@@ -160,7 +147,7 @@ static void prune(struct cache *c, const char *rel)
 	}
 }
 
-static void drop_one(struct cache *c, const char *rel)
+void cache_drop_one(struct cache *c, const char *rel)
 {
 	const char *base;
 	_cleanup_fd_ int dir = c->fd < 0 ? -1 : tree_parent(c->fd, rel, false, &base);
@@ -169,16 +156,16 @@ static void drop_one(struct cache *c, const char *rel)
 		(void)unlinkat(dir, base, 0);
 }
 
-static const char *note_of(struct cache *c, const char *rel)
+const char *cache_note_of(struct cache *c, const char *rel)
 {
 	return arena_printf(c->a, "%s.from", rel);
 }
 
 void cache_drop(struct cache *c, const char *rel)
 {
-	drop_one(c, rel);
-	drop_one(c, note_of(c, rel));
-	prune(c, rel);
+	cache_drop_one(c, rel);
+	cache_drop_one(c, cache_note_of(c, rel));
+	cache_prune(c, rel);
 }
 
 /* -------- manifests */
@@ -227,7 +214,7 @@ static int get_manifest(struct cache *c, const char *rel, struct view *ret, stru
 	if (c->folder) {
 		r = transfer_file(&t, t.url, err);
 	} else {
-		r = need_http(c, err);
+		r = cache_http(c, err);
 		t.http = c->http;
 		/* A manifest begins anew: it is small, and a change half-way would go unseen. */
 		if (!r)
@@ -254,16 +241,17 @@ int cache_manifest(struct cache *c, const char *rel, const char *pinned, bool an
 
 	if (cache_crypto(c, err))
 		return -(int)err->code;
-	there = read_small(c, rel, MANIFEST_MAX, &m.text);
+	there = cache_read_small(c, rel, MANIFEST_MAX, &m.text);
 	/* The one that is pinned is the same wherever it came from. */
 	m.known = there && pinned && hash_is(c, m.text, pinned);
 	if (there && !m.known && !anew)
-		same = read_small(c, note_of(c, rel), NOTE_MAX, &from) &&
+		same = cache_read_small(c, cache_note_of(c, rel), CACHE_NOTE_MAX, &from) &&
 		       view_is(view_trim(from), cache_url(c, rel));
 	if (!m.known && !same && !(there && c->o->offline)) {
 		if (c->o->offline && c->base)
-			return err_set(err, ERR_IO, _("--offline: %.300s/%.300s is not in the cache"),
-				       c->path, rel);
+			return err_set(err, ERR_IO,
+				       _("--offline: %.300s/%.300s is not in the cache"), c->path,
+				       rel);
 		if (get_manifest(c, rel, &m.text, err))
 			return -(int)err->code;
 		m.fresh = true;
@@ -276,345 +264,7 @@ int cache_manifest(struct cache *c, const char *rel, const char *pinned, bool an
 
 void cache_keep_manifest(struct cache *c, const char *rel, const struct view *text)
 {
-	write_small(c, rel, *text);
-	write_small(c, note_of(c, rel), view_of(arena_printf(c->a, "%s\n", cache_url(c, rel))));
-}
-
-/* -------- archives */
-
-struct part {
-	struct cache *c;
-	const struct fetch_item *item;
-	const struct cache_taker *taker;
-	struct digest *digest;
-	struct transfer t;
-	const char *rel; /* NAME.part */
-	const char *base, *final_base;
-	int dir, fd;
-	bool resumed;
-	struct timespec told;
-};
-
-static void progress(struct part *p, enum fetch_phase phase, uint64_t done)
-{
-	const struct fetch_watch *w = &p->c->o->watch;
-
-	if (w->progress)
-		w->progress(w->ctx, phase, p->item->url, done, p->item->size);
-}
-
-bool cache_has(struct cache *c, const struct fetch_item *item)
-{
-	_cleanup_fd_ int fd = c->fd < 0 ? -1 : tree_open(c->fd, item->rel, O_RDONLY | O_NONBLOCK, 0);
-	struct stat st;
-
-	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	       (uint64_t)st.st_size == item->size;
-}
-
-/* Digest and taker for what is in the file already. */
-static int read_there(struct part *p, int fd, uint64_t n, struct err *err)
-{
-	char *block = arena_alloc(p->c->a, BLOCK);
-	uint64_t done = 0;
-
-	while (done < n) {
-		ssize_t k = pread(fd, block, BLOCK, (off_t)done);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return err_errno(err, k < 0 ? errno : EIO, "%.300s/%.300s", p->c->path,
-					 p->item->rel);
-		digest_add(p->digest, block, (size_t)k);
-		done += (uint64_t)k;
-		p->taker->more(p->taker->ctx, done);
-		progress(p, FETCH_VERIFY, done);
-		if (stop_check(err))
-			return -(int)err->code;
-	}
-	return 0;
-}
-
-static bool digest_is(struct part *p, const char **ret_came)
-{
-	unsigned char hash[HASH_BYTES];
-
-	*ret_came = "?";
-	if (!digest_end(p->digest, hash))
-		return false;
-	*ret_came = hex_text(p->c->a, hash, HASH_BYTES);
-	return strcmp(*ret_came, p->item->sha256) == 0;
-}
-
-/* A whole archive that is there already. 0: right, 1: there is none, or a wrong one that went. */
-static int take_whole(struct part *p, int *ret_fd, struct err *err)
-{
-	_cleanup_fd_ int fd = p->c->fd < 0 ? -1 : tree_open(p->c->fd, p->item->rel,
-							    O_RDONLY | O_NONBLOCK, 0);
-	const char *came;
-	struct stat st;
-	int r;
-
-	if (fd < 0)
-		return 1;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != p->item->size) {
-		drop_one(p->c, p->item->rel);
-		return 1;
-	}
-	digest_restart(p->digest);
-	r = p->taker->start(p->taker->ctx, fd, err);
-	if (!r)
-		r = read_there(p, fd, p->item->size, err);
-	if (r)
-		return r;
-	if (!digest_is(p, &came)) {
-		drop_one(p->c, p->item->rel);
-		return 1;
-	}
-	*ret_fd = take_fd(&fd);
-	return 0;
-}
-
-static int on_restart(void *ctx, struct err *err)
-{
-	struct part *p = ctx;
-
-	if (ftruncate(p->fd, 0) < 0)
-		return err_errno(err, errno, "%.300s/%.300s", p->c->path, p->rel);
-	p->resumed = false;
-	digest_restart(p->digest);
-	drop_one(p->c, note_of(p->c, p->rel));
-	return p->taker->start(p->taker->ctx, p->fd, err);
-}
-
-static int full_disk(struct part *p, int errnum, struct err *err)
-{
-	if (errnum == ENOSPC || errnum == EDQUOT)
-		return err_set(err, ERR_IO, _("no space left in the cache %.300s for %.300s (%s)"),
-			       p->c->path, p->rel, strerror(errnum));
-	return err_errno(err, errnum, "%.300s/%.300s", p->c->path, p->rel);
-}
-
-static int on_bytes(void *ctx, const char *data, size_t n, struct err *err)
-{
-	struct part *p = ctx;
-	size_t done = 0;
-
-	if (!p->t.have && p->t.validator[0])
-		write_small(p->c, note_of(p->c, p->rel),
-			    view_of(arena_printf(p->c->a, "%s\n%s\n", p->item->url,
-						 p->t.validator)));
-	while (done < n) {
-		ssize_t k = pwrite(p->fd, data + done, n - done, (off_t)(p->t.have + done));
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return full_disk(p, k < 0 ? errno : EIO, err);
-		done += (size_t)k;
-	}
-	digest_add(p->digest, data, n);
-	p->taker->more(p->taker->ctx, p->t.have + n);
-	progress(p, FETCH_DOWNLOAD, p->t.have + n);
-	return 0;
-}
-
-static void on_pause(void *ctx, long ms, const char *why)
-{
-	struct part *p = ctx;
-
-	watch_pause(p->c, ms, why);
-}
-
-/* The part, locked by this process and still under its name. */
-static int open_part(struct part *p, struct err *err)
-{
-	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000L };
-	struct stat mine, named;
-
-	for (;;) {
-		p->fd = openat(p->dir, p->base, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
-			       0644);
-		if (p->fd < 0)
-			return full_disk(p, errno, err);
-		while (flock(p->fd, LOCK_EX | LOCK_NB) < 0) {
-			if (errno != EWOULDBLOCK && errno != EINTR)
-				return full_disk(p, errno, err);
-			if (stop_check(err))
-				return -(int)err->code;
-			nanosleep(&pause, NULL);
-		}
-		if (fstat(p->fd, &mine) < 0 || !S_ISREG(mine.st_mode))
-			return err_set(err, ERR_TYPE, _("%.300s/%.300s: not a regular file"),
-				       p->c->path, p->rel);
-		if (fstatat(p->dir, p->base, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    named.st_ino == mine.st_ino && named.st_dev == mine.st_dev)
-			return 0;
-		/* Another one finished it meanwhile. */
-		cleanup_fd(&p->fd);
-	}
-}
-
-static int space_for(struct part *p, int fd, uint64_t bytes, const char *where, struct err *err)
-{
-	struct statvfs v;
-	uint64_t free_bytes;
-
-	if (fstatvfs(fd, &v) < 0)
-		return 0;
-	free_bytes = (uint64_t)v.f_bavail * (v.f_frsize ? v.f_frsize : v.f_bsize);
-	if (free_bytes >= bytes)
-		return 0;
-	return err_set(err, ERR_IO, _("not enough space in %.300s: %.300s needs %llu MiB, %llu MiB are free"),
-		       where, p->item->url, (unsigned long long)(bytes + (1 << 20) - 1) >> 20,
-		       (unsigned long long)free_bytes >> 20);
-}
-
-/* What an earlier run left: goes on with it, by the note of where it came from. */
-static int take_up(struct part *p, struct err *err)
-{
-	struct view note, url, rest;
-	struct stat st;
-	int r;
-
-	if (fstat(p->fd, &st) < 0)
-		return full_disk(p, errno, err);
-	digest_restart(p->digest);
-	if ((uint64_t)st.st_size > p->item->size) {
-		if (ftruncate(p->fd, 0) < 0)
-			return full_disk(p, errno, err);
-		st.st_size = 0;
-	}
-	r = space_for(p, p->fd, p->item->size - (uint64_t)st.st_size, p->c->path, err);
-	if (!r)
-		r = p->taker->start(p->taker->ctx, p->fd, err);
-	if (r || !st.st_size)
-		return r;
-	p->resumed = true;
-	p->t.have = (uint64_t)st.st_size;
-	if (read_small(p->c, note_of(p->c, p->rel), NOTE_MAX, &note)) {
-		url = view_cut(note, '\n', &rest);
-		rest = view_trim(rest);
-		if (view_is(url, p->item->url) && rest.n < sizeof(p->t.validator)) {
-			memcpy(p->t.validator, rest.p, rest.n);
-			p->t.validator[rest.n] = '\0';
-		}
-	}
-	return read_there(p, p->fd, p->t.have, err);
-}
-
-static int get_bytes(struct part *p, struct err *err)
-{
-	struct cache *c = p->c;
-
-	if (p->t.have == p->item->size)
-		return 0;
-	if (c->folder)
-		return transfer_file(&p->t, p->item->url, err);
-	if (c->o->offline)
-		return err_set(err, ERR_IO, _("--offline: %.300s/%.300s is not in the cache"), c->path,
-			       p->item->rel);
-	if (need_http(c, err))
-		return -(int)err->code;
-	p->t.http = c->http;
-	return transfer_http(&p->t, err);
-}
-
-static int wrong_hash(struct part *p, const char *came, struct err *err)
-{
-	drop_one(p->c, p->rel);
-	drop_one(p->c, note_of(p->c, p->rel));
-	prune(p->c, p->rel);
-	return err_set(err, ERR_DATA,
-		       _("%.400s: not what the manifest promises: sha256 %s wanted, %s came; nothing is installed"),
-		       p->item->url, p->item->sha256, came);
-}
-
-/* A part that holds nothing is no use to the next run. */
-static void leave_part(struct part *p)
-{
-	struct stat st;
-
-	if (p->fd < 0 || fstat(p->fd, &st) < 0 || st.st_size)
-		return;
-	(void)unlinkat(p->dir, p->base, 0);
-	drop_one(p->c, note_of(p->c, p->rel));
-	prune(p->c, p->rel);
-}
-
-static int get_part(struct part *p, int *ret_fd, struct err *err)
-{
-	const char *came;
-	int r = open_part(p, err), tries;
-
-	if (r)
-		return r;
-	/* Whoever held it may have finished it. */
-	r = take_whole(p, ret_fd, err);
-	if (r <= 0) {
-		leave_part(p);
-		return r;
-	}
-	r = take_up(p, err);
-	for (tries = 0; !r; tries++) {
-		r = get_bytes(p, err);
-		if (r)
-			break;
-		if (digest_is(p, &came)) {
-			if (renameat(p->dir, p->base, p->dir, p->final_base) < 0)
-				return full_disk(p, errno, err);
-			drop_one(p->c, note_of(p->c, p->rel));
-			*ret_fd = take_fd(&p->fd);
-			return 0;
-		}
-		/* What an earlier run left may be of another file: once more, from the beginning. */
-		if (!p->resumed || tries)
-			return wrong_hash(p, came, err);
-		p->t.have = 0;
-		p->t.validator[0] = '\0';
-		r = on_restart(p, err);
-	}
-	leave_part(p);
-	return r;
-}
-
-int cache_archive(struct cache *c, const struct fetch_item *item, const struct cache_taker *t,
-		  int *ret_fd, struct err *err)
-{
-	struct part p = { .c = c, .item = item, .taker = t, .dir = -1, .fd = -1 };
-	int r;
-
-	r = cache_crypto(c, err);
-	if (!r)
-		r = make_cache(c, err);
-	if (r)
-		return err_wrap(err, _("the cache %.300s cannot be used"), c->path);
-	p.digest = digest_new(c->a, c->crypto);
-	if (!p.digest)
-		return err_set(err, ERR_UNSUPPORTED, _("this libcrypto does not do SHA-256"));
-	p.rel = arena_printf(c->a, "%s.part", item->rel);
-	p.t = (struct transfer){
-		.a = c->a,
-		.o = &c->o->transfer,
-		.url = item->url,
-		.size = item->size,
-		.restart = on_restart,
-		.bytes = on_bytes,
-		.tick = watch_tick,
-		.pause = on_pause,
-		.ctx = &p,
-	};
-	r = take_whole(&p, ret_fd, err);
-	if (r <= 0)
-		return r;
-	p.dir = tree_parent(c->fd, p.rel, true, &p.base);
-	if (p.dir < 0)
-		return err_errno(err, -p.dir, _("the cache %.300s cannot be used: %.300s"), c->path,
-				 p.rel);
-	p.final_base = strrchr(item->rel, '/') ? strrchr(item->rel, '/') + 1 : item->rel;
-	r = get_part(&p, ret_fd, err);
-	cleanup_fd(&p.fd);
-	cleanup_fd(&p.dir);
-	return r;
+	cache_write_small(c, rel, *text);
+	cache_write_small(c, cache_note_of(c, rel),
+			  view_of(arena_printf(c->a, "%s\n", cache_url(c, rel))));
 }

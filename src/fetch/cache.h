@@ -49,11 +49,21 @@ int cache_manifest(struct cache *c, const char *rel, const char *pinned, bool an
 void cache_keep_manifest(struct cache *c, const char *rel, const struct view *text);
 void cache_drop(struct cache *c, const char *rel);
 
+/* -------- for part.c */
+enum { CACHE_NOTE_MAX = 8192 };
+int cache_make(struct cache *c, struct err *err) ATTR_MUST; /* the folder itself */
+int cache_http(struct cache *c, struct err *err) ATTR_MUST;
+bool cache_read_small(struct cache *c, const char *rel, size_t limit, struct view *ret);
+void cache_write_small(struct cache *c, const char *rel, struct view text); /* or not at all */
+void cache_drop_one(struct cache *c, const char *rel);
+void cache_prune(struct cache *c, const char *rel); /* folders above it that are empty now */
+const char *cache_note_of(struct cache *c, const char *rel);
+
 /* Is the archive there, whole by its size? */
 bool cache_has(struct cache *c, const struct fetch_item *item);
 /*
- * The taker of an archive's bytes: `start` (also again, when it begins anew) with a descriptor to be
- * read by pread, `more` whenever bytes were added.
+ * The taker of an archive's bytes: `start` (also again, when it begins anew) with a descriptor to
+ * be read by pread, `more` whenever bytes were added.
  */
 struct cache_taker {
 	int (*start)(void *ctx, int fd, struct err *err);

@@ -328,7 +328,8 @@ static const char *explain(struct chooser *h, const char *version, const char *m
 	return b.s;
 }
 
-/* A version that the table does not hold: its label is what was written, or its first three parts. */
+/* A version that the table does not hold: its label is what was written, or its first three parts.
+ */
 static int untold(struct chooser *h, struct choice *ret, struct err *err)
 {
 	struct version v;

@@ -22,10 +22,13 @@ struct choice {
  * nothing is known of a machine. -ERR_NOENT: nothing fits, and the message says why.
  */
 int choose_cudnn(struct arena *a, struct compat *c, const struct snapshot *s, const char *version,
-		 const char *cuda, const char *platform, struct choice *ret, struct err *err) ATTR_MUST;
-/* "linux-x86_64" of a snapshot ("linux-aarch64" for a Tegra); of this build when it does not say. */
+		 const char *cuda, const char *platform, struct choice *ret,
+		 struct err *err) ATTR_MUST;
+/* "linux-x86_64" of a snapshot ("linux-aarch64" for a Tegra); of this build when it does not say.
+ */
 const char *choose_platform(const struct snapshot *s);
-/* The sha256 that the table pins for a manifest; *ret_listed: is the label there at all? NULL: none. */
+/* The sha256 that the table pins for a manifest; *ret_listed: is the label there at all? NULL:
+ * none. */
 const char *choose_pinned(struct compat *c, const char *product, const char *label,
 			  bool *ret_listed);
 

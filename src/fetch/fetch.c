@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what is asked for to what is installed, in order: manifest, items, licence, archive, name. */
+/* From what is asked for to what is installed, in order: manifest, items, licence, archive, name.
+ */
 #include "fetch/fetch.h"
 
 #include <errno.h>
@@ -92,7 +93,8 @@ static int components_of(struct fetch *f, const struct manifest *m, const char *
 		strbuf_add(&names, all[i]);
 	}
 	if (!n)
-		return err_set(err, ERR_NOENT, _("%.300s: nothing for %s"), m->name, f->o->platform);
+		return err_set(err, ERR_NOENT, _("%.300s: nothing for %s"), m->name,
+			       f->o->platform);
 	return err_set(err, ERR_USAGE, _("%s %s: say which with --components: %s"), f->o->product,
 		       f->o->label, names.s);
 }
@@ -151,7 +153,8 @@ static void plan_item(struct fetch *f, const struct leaf *l, struct prefix *s,
 	/* NVIDIA's own text, whatever the archive comes from. */
 	item.licence_url = arena_printf(f->a, "%s/%s/redist/%s", FETCH_BASE, o->product, licence);
 	item.dir = arena_printf(f->a, "%s%s%s", l->version, cuda ? "-cuda" : "", cuda ? cuda : "");
-	item.path = o->into ? o->into : arena_printf(f->a, "%s/%s/%s", o->prefix, item.name, item.dir);
+	item.path =
+		o->into ? o->into : arena_printf(f->a, "%s/%s/%s", o->prefix, item.name, item.dir);
 	if (is_there(s, o, &item))
 		item.state = FETCH_INSTALLED;
 	else if (cache_has(&f->cache, &item))
@@ -173,17 +176,20 @@ static int get_manifest(struct fetch *f, struct compat *c, bool anew, struct man
 	if (r)
 		return r;
 	if (f->manifest.republished && o->strict)
-		return err_set(err, ERR_DATA,
-			       _("%.400s: not the manifest whose sha256 is known (%s); --strict takes no other"),
-			       url, pinned);
+		return err_set(
+			err, ERR_DATA,
+			_("%.400s: not the manifest whose sha256 is known (%s); --strict takes no other"),
+			url, pinned);
 	r = manifest_read(f->a, f->manifest.text, url, ret, err);
 	/* A damaged copy must not be in the way for good. */
 	if (r && !f->manifest.fresh)
 		cache_drop(&f->cache, f->manifest_rel);
 	if (!r && f->manifest.republished && (f->manifest.fresh || o->offline))
-		note(f, arena_printf(f->a,
-				     _("%s: a re-published file: not the manifest whose sha256 is known (%s)"),
-				     url, pinned));
+		note(f,
+		     arena_printf(
+			     f->a,
+			     _("%s: a re-published file: not the manifest whose sha256 is known (%s)"),
+			     url, pinned));
 	if (!r && ret->label && strcmp(ret->label, o->label) != 0)
 		note(f, arena_printf(f->a, _("%s: it calls itself %s"), url, ret->label));
 	return r;
@@ -358,10 +364,12 @@ static int space_for(struct install *in, struct err *err)
 	left = (uint64_t)v.f_bavail * (v.f_frsize ? v.f_frsize : v.f_bsize);
 	if (left >= in->item->size)
 		return 0;
-	return err_set(err, ERR_IO, _("not enough space in %.300s: %s needs more than %llu MiB, %llu MiB are free"),
-		       in->f->o->into ? in->f->o->into : in->f->o->prefix, in->item->name,
-		       (unsigned long long)(in->item->size + (1 << 20) - 1) >> 20,
-		       (unsigned long long)left >> 20);
+	return err_set(
+		err, ERR_IO,
+		_("not enough space in %.300s: %s needs more than %llu MiB, %llu MiB are free"),
+		in->f->o->into ? in->f->o->into : in->f->o->prefix, in->item->name,
+		(unsigned long long)(in->item->size + (1 << 20) - 1) >> 20,
+		(unsigned long long)left >> 20);
 }
 
 static const char *today(struct arena *a)
@@ -479,10 +487,10 @@ int fetch_run(struct arena *a, struct compat *c, const struct fetch_options *o,
 		return err_set(err, ERR_USAGE, _("%.64s %.64s: not a product and a version"),
 			       o->product, o->label);
 	if (!o->dry_run && !o->accept && !o->watch.licence)
-		return err_set(err, ERR_USAGE,
-			       _("the licence is not accepted: read %s/%s/redist/%s/LICENSE.txt and say --accept-license"),
-			       FETCH_BASE, o->product,
-			       o->n_components ? o->components[0] : o->product);
+		return err_set(
+			err, ERR_USAGE,
+			_("the licence is not accepted: read %s/%s/redist/%s/LICENSE.txt and say --accept-license"),
+			FETCH_BASE, o->product, o->n_components ? o->components[0] : o->product);
 	r = cache_init(a, o, &f.cache, err);
 	if (r)
 		return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `cuvet fetch`: archives of NVIDIA's redist servers, chosen, downloaded, verified, unpacked, listed
- * and taken away again.
+ * `cuvet fetch`: archives of NVIDIA's redist servers, chosen, downloaded, verified, unpacked,
+ * listed and taken away again.
  *
  *   PREFIX/<name>/<version>-cuda<N>/   an installation: include, lib, LICENSE and its record
  *   PREFIX/<name>/current              link to the one in use
@@ -81,7 +81,8 @@ struct fetch_options {
 int fetch_run(struct arena *a, struct compat *c, const struct fetch_options *o,
 	      struct fetch_item **ret, size_t *ret_n, struct err *err) ATTR_MUST;
 /*
- * Is exactly this installed already (by label or version)? Reads records alone. *ret NULL: it is not.
+ * Is exactly this installed already (by label or version)? Reads records alone. *ret NULL: it is
+ * not.
  */
 int fetch_installed(struct arena *a, const struct fetch_options *o, struct fetch_item **ret,
 		    struct err *err) ATTR_MUST;
@@ -118,6 +119,7 @@ int fetch_remove(struct arena *a, const char *prefix, const char *wanted, const 
 		 struct err *err) ATTR_MUST;
 /* Makes it the current one of its name. */
 int fetch_use(struct arena *a, const char *prefix, const char *wanted,
-	      const struct fetch_watch *watch, struct installed_item *ret, struct err *err) ATTR_MUST;
+	      const struct fetch_watch *watch, struct installed_item *ret,
+	      struct err *err) ATTR_MUST;
 
 #endif

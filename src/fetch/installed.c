@@ -216,7 +216,8 @@ static bool wanted_fits(struct arena *a, const struct installed_item *i, const c
 	cuda = strstr(version, "-cuda");
 	if (cuda && !(i->cuda && strcmp(i->cuda, cuda + 5) == 0))
 		return false;
-	return version_fits(i, cuda ? arena_strndup(a, version, (size_t)(cuda - version)) : version);
+	return version_fits(i,
+			    cuda ? arena_strndup(a, version, (size_t)(cuda - version)) : version);
 }
 
 static int select_items(struct prefix *s, const char *wanted, struct installed_item **ret,
@@ -331,7 +332,8 @@ static int find_extra(struct verify *v, const struct record *r, struct err *err)
 		return -(int)err->code;
 	for (i = 0; i < n; i++) {
 		if (strcmp(items[i].path, RECORD_NAME) == 0 ||
-		    (n_known && bsearch(&items[i].path, known, n_known, sizeof(*known), text_order)))
+		    (n_known &&
+		     bsearch(&items[i].path, known, n_known, sizeof(*known), text_order)))
 			continue;
 		*ARENA_APPEND(v->s->a, v->item->extra, v->item->n_extra) = items[i].path;
 	}
@@ -347,7 +349,8 @@ static int verify_item(struct verify *v, struct err *err)
 	if (prefix_read_record(v->s, item, &r, err))
 		return -(int)err->code;
 	v->merged = item->into != NULL;
-	v->root = open(item->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (v->merged ? 0 : O_NOFOLLOW));
+	v->root =
+		open(item->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (v->merged ? 0 : O_NOFOLLOW));
 	item->files = r.n_files;
 	for (i = 0; i < r.n; i++) {
 		enum standing now = v->root < 0 ? MISSING : stand(v, &r.files[i]);
@@ -422,7 +425,8 @@ static int pick_one(struct prefix *s, const char *wanted, const char *into,
 	size_t n, i, hits = 0;
 
 	if (!strchr(wanted, '/'))
-		return err_set(err, ERR_USAGE, _("%.200s: say NAME/VERSION, as `cuvet fetch list` shows it"),
+		return err_set(err, ERR_USAGE,
+			       _("%.200s: say NAME/VERSION, as `cuvet fetch list` shows it"),
 			       wanted);
 	if (select_items(s, wanted, &items, &n, err))
 		return -(int)err->code;
@@ -438,7 +442,8 @@ static int pick_one(struct prefix *s, const char *wanted, const char *into,
 			strbuf_printf(&names, " --into %s", items[i].into);
 	}
 	if (!hits)
-		return err_set(err, ERR_NOENT, _("%.200s is not installed in %.400s"), wanted, into);
+		return err_set(err, ERR_NOENT, _("%.200s is not installed in %.400s"), wanted,
+			       into);
 	if (hits > 1)
 		return err_set(err, ERR_USAGE, _("%.200s: which one? %.700s"), wanted, names.s);
 	return 0;
@@ -584,8 +589,9 @@ int fetch_use(struct arena *a, const char *prefix, const char *wanted,
 		return r;
 	r = pick_one(&s, wanted, NULL, ret, err);
 	if (!r && ret->into)
-		r = err_set(err, ERR_USAGE, _("%.200s was merged into %.400s: there is nothing to switch"),
-			    wanted, ret->into);
+		r = err_set(err, ERR_USAGE,
+			    _("%.200s was merged into %.400s: there is nothing to switch"), wanted,
+			    ret->into);
 	if (!r)
 		r = prefix_switch(&s, ret->name, ret->dir, false, err);
 	ret->current = !r;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts files into a foreign tree and takes them out; must not replace or leave anything of others. */
+/* Puts files into a foreign tree and takes them out; must not replace or leave anything of others.
+ */
 #include "fetch/into.h"
 
 #include <dirent.h>
@@ -194,9 +195,10 @@ static int there_already(struct prefix *s, const struct into *t, const struct re
 		if (dir < 0)
 			return err_errno(err, -dir, "%.300s/%s", t->toolkit, r->files[i].path);
 		if (fstatat(dir, base, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			return err_set(err, ERR_IO,
-				       _("%.300s/%.300s is there already and is not replaced; nothing was changed"),
-				       t->toolkit, r->files[i].path);
+			return err_set(
+				err, ERR_IO,
+				_("%.300s/%.300s is there already and is not replaced; nothing was changed"),
+				t->toolkit, r->files[i].path);
 	}
 	return 0;
 }

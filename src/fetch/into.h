@@ -24,7 +24,8 @@ struct into {
 
 /* Id of the record of an item in a toolkit. */
 const char *into_id(struct arena *a, const char *name, const char *dir, const char *toolkit);
-/* Opens the toolkit (made when it is not there), writes the pending record, makes a staging folder. */
+/* Opens the toolkit (made when it is not there), writes the pending record, makes a staging folder.
+ */
 int into_begin(struct prefix *s, const struct fetch_item *item, const char *toolkit,
 	       struct into *ret, struct err *err) ATTR_MUST;
 /* Moves what was unpacked into place. ERR_IO naming the file that is there already. */

@@ -293,7 +293,8 @@ int manifest_pick(struct arena *a, const struct manifest *m, const char *compone
 	if (!best)
 		return none_fits(a, m, component, platform, cuda, err);
 	if (best->bad)
-		return err_set(err, ERR_DATA, _("%.400s: the archive of %s for %s is refused: %s%s%.200s"),
+		return err_set(err, ERR_DATA,
+			       _("%.400s: the archive of %s for %s is refused: %s%s%.200s"),
 			       m->name, component, best->platform, _(best->bad),
 			       best->path ? ": " : "", best->path ? best->path : "");
 	*ret = best;

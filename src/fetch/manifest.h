@@ -3,8 +3,8 @@
  * NVIDIA's redist manifests, redistrib_<label>.json: which archives of which component there are.
  *
  * Every object at the top is a component. A platform's value is a leaf, an object of leaves by CUDA
- * version ("cuda12", "cuda13.5"), or both at once (windows-arm64 of cuDNN 9.27.0). Sizes are decimal
- * strings. Nothing in a manifest is trusted beyond what a leaf is checked for here.
+ * version ("cuda12", "cuda13.5"), or both at once (windows-arm64 of cuDNN 9.27.0). Sizes are
+ * decimal strings. Nothing in a manifest is trusted beyond what a leaf is checked for here.
  */
 #ifndef FETCH_MANIFEST_H
 #define FETCH_MANIFEST_H
@@ -43,9 +43,10 @@ struct manifest {
 int manifest_read(struct arena *a, struct view text, const char *name, struct manifest *ret,
 		  struct err *err) ATTR_MUST;
 /*
- * The leaf of a component for a platform and a CUDA version ("12", "12.4", "13.4"; NULL: the newest).
- * A leaf of exactly that version comes before one of its major; a leaf that names none fits every
- * one. ERR_NOENT: the message says what there is. ERR_DATA: the leaf that fits must not be used.
+ * The leaf of a component for a platform and a CUDA version ("12", "12.4", "13.4"; NULL: the
+ * newest). A leaf of exactly that version comes before one of its major; a leaf that names none
+ * fits every one. ERR_NOENT: the message says what there is. ERR_DATA: the leaf that fits must not
+ * be used.
  */
 int manifest_pick(struct arena *a, const struct manifest *m, const char *component,
 		  const char *platform, const char *cuda, const struct leaf **ret,

@@ -84,9 +84,11 @@ static int take_lock(struct prefix *s, struct err *err)
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_errno(err, errno, "%.400s/%s", s->path, PREFIX_LOCK);
 		if (!said && s->watch && s->watch->note)
-			s->watch->note(s->watch->ctx,
-				       arena_printf(s->a, _("%s: waiting for another cuvet that changes it"),
-						    s->path));
+			s->watch->note(
+				s->watch->ctx,
+				arena_printf(s->a,
+					     _("%s: waiting for another cuvet that changes it"),
+					     s->path));
 		said = true;
 		r = stop_check(err);
 		if (r)
@@ -264,7 +266,8 @@ int prefix_publish(struct prefix *s, const char *stage, struct fetch_item *item,
 	return 0;
 }
 
-int prefix_switch(struct prefix *s, const char *name, const char *dir, bool if_none, struct err *err)
+int prefix_switch(struct prefix *s, const char *name, const char *dir, bool if_none,
+		  struct err *err)
 {
 	_cleanup_fd_ int home = tree_open(s->fd, name, O_RDONLY | O_DIRECTORY, 0);
 	const char *fresh = fresh_name(s, RECORD_PREFIX "new-");

@@ -127,8 +127,8 @@ static bool next_line(struct view *text, struct view *ret)
 
 static int refuse(struct err *err, const char *name, size_t line)
 {
-	return err_set(err, ERR_DATA, _("%.400s: damaged at line %zu: not the list that was written"),
-		       name, line);
+	return err_set(err, ERR_DATA,
+		       _("%.400s: damaged at line %zu: not the list that was written"), name, line);
 }
 
 static bool read_head_line(struct arena *a, struct view line, struct record *r)

@@ -4,15 +4,16 @@
  * one line a file, then the line "end", without which it is not whole:
  *
  *   cuvet-record 1
- *   name cudnn                     also: version, label, cuda, platform, url, sha256, size, licence,
+ *   name cudnn                     also: version, label, cuda, platform, url, sha256, size,
+ * licence,
  *   ...                            licence-url, accepted, into (a folder that it was merged into)
  *   f 755 1048576 <sha256> lib/libcudnn.so.9.1.1
  *   l libcudnn.so.9.1.1<TAB>lib/libcudnn.so.9
  *   d lib
  *   end
  *
- * It is read as if an enemy had written it: what is taken away is what it lists, below the folder in
- * which it lies and nowhere else.
+ * It is read as if an enemy had written it: what is taken away is what it lists, below the folder
+ * in which it lies and nowhere else.
  */
 #ifndef FETCH_RECORD_H
 #define FETCH_RECORD_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* no_new_privs, Landlock and seccomp by their system calls; must never be entered by the main process. */
+/* no_new_privs, Landlock and seccomp by their system calls; must never be entered by the main
+ * process. */
 #include "fetch/sandbox.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 #if __has_include(<linux/landlock.h>) && defined(__NR_landlock_create_ruleset)
 #include <linux/landlock.h>
 
-/* All that version 1 knows, and moving between folders (2) and cutting off (3) where there is more. */
+/* All that version 1 knows, and moving between folders (2) and cutting off (3) where there is more.
+ */
 enum { ACCESS_1 = (1 << 13) - 1, ACCESS_REFER = 1 << 13, ACCESS_TRUNCATE = 1 << 14 };
 
 static void landlock(int writable)
@@ -35,10 +37,11 @@ static void landlock(int writable)
 	if (fd < 0)
 		return;
 	/* Everything but running programs and making devices, sockets and pipes. */
-	below.allowed_access = rules.handled_access_fs &
-			       ~(uint64_t)(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
-					   LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-					   LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO);
+	below.allowed_access =
+		rules.handled_access_fs &
+		~(uint64_t)(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+			    LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+			    LANDLOCK_ACCESS_FS_MAKE_FIFO);
 	if (writable < 0 || syscall(__NR_landlock_add_rule, (int)fd, LANDLOCK_RULE_PATH_BENEATH,
 				    &below, 0U) == 0)
 		(void)syscall(__NR_landlock_restrict_self, (int)fd, 0U);

@@ -45,7 +45,9 @@ static int never(struct attempt *at, struct err *err, const char *fmt, ...)
 
 static bool changes_bytes(const char *encoding)
 {
-	static const char *const names[] = { "gzip", "x-gzip", "deflate", "br", "zstd", "compress" };
+	static const char *const names[] = {
+		"gzip", "x-gzip", "deflate", "br", "zstd", "compress"
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
@@ -76,11 +78,13 @@ static int on_part(struct attempt *at, const struct http_head *h, struct err *er
 	if (fits && !changed(t, h))
 		return 0;
 	if (at->no_range)
-		return never(at, err, _("the server answers with a part (206) that was not asked for"));
+		return never(at, err,
+			     _("the server answers with a part (206) that was not asked for"));
 	at->no_range = at->again = true;
 	if (begin_anew(t, err))
 		return -(int)err->code;
-	return err_set(err, ERR_IO, _("%.400s: the server answers with another part than was asked for"),
+	return err_set(err, ERR_IO,
+		       _("%.400s: the server answers with another part than was asked for"),
 		       t->url);
 }
 
@@ -90,7 +94,8 @@ static int on_head(void *ctx, const struct http_head *h, struct err *err)
 	struct transfer *t = at->t;
 
 	if (changes_bytes(h->encoding))
-		return never(at, err, _("the server sends it encoded (%.30s), which was not asked for"),
+		return never(at, err,
+			     _("the server sends it encoded (%.30s), which was not asked for"),
 			     h->encoding);
 	if (h->status == 206)
 		return on_part(at, h, err);
@@ -102,7 +107,8 @@ static int on_head(void *ctx, const struct http_head *h, struct err *err)
 			     (unsigned long long)t->size, (long long)h->length,
 			     h->type[0] ? h->type : _("of no type"));
 	if (h->length >= 0 && !t->size && (uint64_t)h->length > t->max)
-		return never(at, err, _("the server sends %lld bytes, more than the limit of %llu MiB"),
+		return never(at, err,
+			     _("the server sends %lld bytes, more than the limit of %llu MiB"),
 			     (long long)h->length, (unsigned long long)(t->max >> 20));
 	if (h->etag[0] == '"')
 		memcpy(t->validator, h->etag, sizeof(t->validator));

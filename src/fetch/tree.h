@@ -22,7 +22,8 @@ int tree_make_dir(int root, const char *path);
  * -errno.
  */
 int tree_parent(int root, const char *path, bool make, const char **ret_base);
-/* A folder that the user names, made with its parents where it is not there; links are the user's. */
+/* A folder that the user names, made with its parents where it is not there; links are the user's.
+ */
 int tree_user_dir(struct arena *a, const char *path, int *ret_fd, struct err *err) ATTR_MUST;
 
 /* What lies below a folder, depth first: a folder after what it holds. Links are not followed. */

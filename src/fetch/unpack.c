@@ -38,8 +38,8 @@ struct unpack {
 static int failed(struct err *err, int errnum, const char *path)
 {
 	if (errnum == ENOSPC || errnum == EDQUOT)
-		return err_set(err, ERR_IO, _("no space left while unpacking \"%.300s\" (%s)"), path,
-			       strerror(errnum));
+		return err_set(err, ERR_IO, _("no space left while unpacking \"%.300s\" (%s)"),
+			       path, strerror(errnum));
 	return err_errno(err, errnum, _("unpacking \"%.300s\""), path);
 }
 
@@ -98,8 +98,8 @@ static int write_body(struct unpack *u, int fd, const char *path, struct record_
 static int make_file(struct unpack *u, const struct walk_entry *e, int dir, const char *base,
 		     struct record_file *f, struct err *err)
 {
-	_cleanup_fd_ int fd = openat(dir, base, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-				     0600);
+	_cleanup_fd_ int fd =
+		openat(dir, base, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	unsigned char hash[HASH_BYTES];
 	int r;
 
@@ -109,9 +109,10 @@ static int make_file(struct unpack *u, const struct walk_entry *e, int dir, cons
 	if (r)
 		return r;
 	if (e->size && f->size != e->size)
-		return err_set(err, ERR_DATA,
-			       _("the archive is damaged: \"%.300s\" has %llu bytes, %llu are announced"),
-			       e->path, (unsigned long long)f->size, (unsigned long long)e->size);
+		return err_set(
+			err, ERR_DATA,
+			_("the archive is damaged: \"%.300s\" has %llu bytes, %llu are announced"),
+			e->path, (unsigned long long)f->size, (unsigned long long)e->size);
 	if (fchmod(fd, (mode_t)f->mode) < 0)
 		return failed(err, errno, e->path);
 	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -172,7 +173,8 @@ static int make_entry(struct unpack *u, const struct walk_entry *e, struct err *
 	switch (e->kind) {
 	case WALK_DIR:
 		f.type = 'd';
-		/* It may be there as the folder of an earlier entry; what else is there is not one. */
+		/* It may be there as the folder of an earlier entry; what else is there is not one.
+		 */
 		if (mkdirat(dir, base, 0755) < 0 && errno != EEXIST)
 			return failed(err, errno, e->path);
 		break;
@@ -199,7 +201,8 @@ static int make_entry(struct unpack *u, const struct walk_entry *e, struct err *
 static int sync_path(struct unpack *u, const char *path, int flags, struct err *err)
 {
 	_cleanup_fd_ int fd = -1;
-	int r = path ? tree_open(u->root, path, O_RDONLY | flags, 0) : openat(u->root, ".", O_RDONLY);
+	int r = path ? tree_open(u->root, path, O_RDONLY | flags, 0)
+		     : openat(u->root, ".", O_RDONLY);
 
 	if (r < 0)
 		return failed(err, path ? -r : errno, path ? path : ".");
@@ -238,8 +241,8 @@ static int write_list(struct unpack *u, struct err *err)
 	struct err e;
 
 	errno = 0;
-	if (fd < 0 || file_write_fd(fd, RECORD_LIST, (struct view){ .p = u->list.s, .n = u->list.n },
-				    &e))
+	if (fd < 0 ||
+	    file_write_fd(fd, RECORD_LIST, (struct view){ .p = u->list.s, .n = u->list.n }, &e))
 		return failed(err, errno ? errno : EIO, RECORD_LIST);
 	return 0;
 }

@@ -181,8 +181,9 @@ static int rest_is_zero(struct job *j, struct packed *p, struct err *err)
 
 		for (i = 0; i < rest.n; i++)
 			if (rest.p[i])
-				return err_set(err, ERR_DATA,
-					       _("the archive is refused, nothing is installed: there is more behind its end"));
+				return err_set(
+					err, ERR_DATA,
+					_("the archive is refused, nothing is installed: there is more behind its end"));
 		n = pipe_read(&j->pipe, block, BLOCK);
 		if (n < 0)
 			return err_errno(err, errno, _("unpacking"));
@@ -191,8 +192,9 @@ static int rest_is_zero(struct job *j, struct packed *p, struct err *err)
 		rest = (struct view){ .p = block, .n = (size_t)n };
 		total += (uint64_t)n;
 		if (total > REST_MAX)
-			return err_set(err, ERR_TOOBIG,
-				       _("the archive is refused, nothing is installed: zeros without end behind it"));
+			return err_set(
+				err, ERR_TOOBIG,
+				_("the archive is refused, nothing is installed: zeros without end behind it"));
 	}
 }
 
@@ -202,7 +204,8 @@ static int unpack_tar(struct job *j, struct unpack_done *done, struct err *err)
 	int r = packed_open_tar(j->a, pipe_read, &j->pipe, &p, err);
 
 	if (!r)
-		r = unpack_into(j->a, p, j->ask->staging, &j->ask->limits, j->ask->crypto, done, err);
+		r = unpack_into(j->a, p, j->ask->staging, &j->ask->limits, j->ask->crypto, done,
+				err);
 	return r ? r : rest_is_zero(j, p, err);
 }
 
@@ -225,8 +228,9 @@ static int compare_zip(struct job *j, uint64_t seen, struct err *err)
 	if (r < 0)
 		return r;
 	if (fingerprint != seen || directory != seen)
-		return err_set(err, ERR_DATA,
-			       _("the archive is refused, nothing is installed: its directory and its entries name different files"));
+		return err_set(
+			err, ERR_DATA,
+			_("the archive is refused, nothing is installed: its directory and its entries name different files"));
 	return 0;
 }
 
@@ -243,7 +247,8 @@ static int unpack_zip(struct job *j, struct unpack_done *done, struct err *err)
 	}
 	r = packed_open_zip(j->a, j->feed.fd, &p, err);
 	if (!r)
-		r = unpack_into(j->a, p, j->ask->staging, &j->ask->limits, j->ask->crypto, done, err);
+		r = unpack_into(j->a, p, j->ask->staging, &j->ask->limits, j->ask->crypto, done,
+				err);
 	return r ? r : compare_zip(j, done->fingerprint, err);
 }
 
@@ -330,7 +335,8 @@ static int start_one(struct unpacker *w, struct job *j, int which, int pipe, str
 	return 0;
 }
 
-int unpacker_start(struct arena *a, const struct unpacker_ask *ask, struct unpacker *w, struct err *err)
+int unpacker_start(struct arena *a, const struct unpacker_ask *ask, struct unpacker *w,
+		   struct err *err)
 {
 	struct job j = { .ask = ask, .feed = { .fd = ask->fd }, .pipe = -1 };
 	int between[2] = { -1, -1 }, r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unpacking in sandboxed children, while the archive is still arriving: one takes off the
- * compression, the other takes the members out. Both read the file of the archive by a descriptor of
- * their own and are told how much of it is there. They say how it ended; they never print.
+ * compression, the other takes the members out. Both read the file of the archive by a descriptor
+ * of their own and are told how much of it is there. They say how it ended; they never print.
  */
 #ifndef FETCH_UNPACKER_H
 #define FETCH_UNPACKER_H

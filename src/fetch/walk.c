@@ -97,7 +97,8 @@ static void remember(struct walk *w, const char *path, enum walk_kind kind, bool
 
 static int refuse(struct walk *w, struct err *err, const char *why)
 {
-	return err_set(err, ERR_DATA, _("the archive is refused, nothing is installed: entry \"%.300s\" %s"),
+	return err_set(err, ERR_DATA,
+		       _("the archive is refused, nothing is installed: entry \"%.300s\" %s"),
 		       w->shown, why);
 }
 
@@ -166,8 +167,8 @@ static const char *strip(struct walk *w, const char *name, struct view *ret)
 }
 
 /*
- * A link's target: "..", then names. Where the ".." lead is known, since no folder above an entry is
- * a link; behind a name there could be one, so that no ".." is taken there.
+ * A link's target: "..", then names. Where the ".." lead is known, since no folder above an entry
+ * is a link; behind a name there could be one, so that no ".." is taken there.
  */
 static const char *link_fault(const char *path, const char *target)
 {
@@ -301,9 +302,10 @@ int walk_admit(struct walk *w, const struct packed_member *m, struct walk_entry 
 
 	w->shown = m->name;
 	if (++w->entries > w->limits.entries)
-		return err_set(err, ERR_TOOBIG,
-			       _("the archive is refused, nothing is installed: more than %u entries"),
-			       w->limits.entries);
+		return err_set(
+			err, ERR_TOOBIG,
+			_("the archive is refused, nothing is installed: more than %u entries"),
+			w->limits.entries);
 	why = fault(w, m, &e, &top);
 	if (why)
 		return refuse(w, err, why);
@@ -325,14 +327,16 @@ int walk_bytes(struct walk *w, uint64_t n, struct err *err)
 
 	w->bytes += n;
 	if (w->bytes > l->total)
-		return err_set(err, ERR_TOOBIG,
-			       _("the archive is refused, nothing is installed: it unpacks to more than %llu MiB at \"%.300s\" "
-				 "(--max-size SIZE raises the limit)"),
-			       (unsigned long long)(l->total >> 20), w->shown);
+		return err_set(
+			err, ERR_TOOBIG,
+			_("the archive is refused, nothing is installed: it unpacks to more than %llu MiB at \"%.300s\" "
+			  "(--max-size SIZE raises the limit)"),
+			(unsigned long long)(l->total >> 20), w->shown);
 	if (l->archive && w->bytes > RATIO_FREE && w->bytes / l->ratio > l->archive)
-		return err_set(err, ERR_TOOBIG,
-			       _("the archive is refused, nothing is installed: it unpacks to more than %u times its size at "
-				 "\"%.300s\" (--max-size SIZE raises the limit)"),
-			       l->ratio, w->shown);
+		return err_set(
+			err, ERR_TOOBIG,
+			_("the archive is refused, nothing is installed: it unpacks to more than %u times its size at "
+			  "\"%.300s\" (--max-size SIZE raises the limit)"),
+			l->ratio, w->shown);
 	return 0;
 }

@@ -4,10 +4,12 @@
  * two readers could read differently, or what could leave the folder, is refused and never
  * rewritten.
  *
- * Every name lies in the archive's one top folder, which is stripped. Refused: absolute names, "..",
+ * Every name lies in the archive's one top folder, which is stripped. Refused: absolute names,
+ * "..",
  * ".", empty parts, names that are not printable ASCII, that are too long or too deep, that come
- * twice or differ from another in case alone; links that lead out, hard links to anything but a file
- * that came before; devices and the like, set-id and sticky bits, file capabilities; encryption.
+ * twice or differ from another in case alone; links that lead out, hard links to anything but a
+ * file that came before; devices and the like, set-id and sticky bits, file capabilities;
+ * encryption.
  */
 #ifndef FETCH_WALK_H
 #define FETCH_WALK_H

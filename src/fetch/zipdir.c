@@ -182,8 +182,9 @@ int zipdir_fingerprint(struct arena *a, int fd, uint64_t *ret, struct err *err)
 	if (fstat(fd, &st) == 0 && st.st_size > 0)
 		d.size = (uint64_t)st.st_size;
 	if (!read_all(&d))
-		return err_set(err, ERR_DATA,
-			       _("the archive is refused, nothing is installed: the directory of the zip is damaged, or names other files than its entries"));
+		return err_set(
+			err, ERR_DATA,
+			_("the archive is refused, nothing is installed: the directory of the zip is damaged, or names other files than its entries"));
 	qsort(d.entries, d.n, sizeof(*d.entries), by_place);
 	for (i = 0; i < d.n; i++)
 		fingerprint = walk_fingerprint(fingerprint, d.entries[i].name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a file over the network, when the user asked for it and never otherwise. https alone; http
- * for this machine's own loopback. The bytes are not to be trusted: their signature or hash is.
+ * Reading a file over the network, when the user asked for it and never otherwise. https alone;
+ * http for this machine's own loopback. The bytes are not to be trusted: their signature or hash
+ * is.
  */
 #ifndef NET_HTTP_H
 #define NET_HTTP_H

@@ -421,7 +421,8 @@ static bool may_pass(CURLcode code, long connect_status)
 static const char *stream_advice(CURLcode code, long connect_status)
 {
 	if (connect_status == 407)
-		return _("; the proxy wants a user and a password: --proxy http://USER:PASSWORD@HOST:PORT");
+		return _(
+			"; the proxy wants a user and a password: --proxy http://USER:PASSWORD@HOST:PORT");
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
 		return _("; --ca-bundle FILE names the certificates of an own authority");
 	return "";

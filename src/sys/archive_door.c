@@ -114,7 +114,8 @@ static int broken(struct packed *p, struct err *err)
 {
 	const char *text = p->api.error_string(p->handle);
 
-	return err_set(err, ERR_PARSE, "%.200s", text && *text ? text : _("the archive is damaged"));
+	return err_set(err, ERR_PARSE, "%.200s",
+		       text && *text ? text : _("the archive is damaged"));
 }
 
 static int load(struct archive_api *api, struct err *err)
@@ -195,9 +196,10 @@ int packed_open_filter(struct arena *a, packed_source *source, void *ctx, const 
 		return broken(p, err);
 	/* Behind each filter stands what it reads from. */
 	if (p->api.filter_count(p->handle) != (*filters ? 2 : 1))
-		return err_set(err, ERR_DATA,
-			       *filters ? _("the archive is not compressed as its name says, or twice")
-					: _("the archive is compressed, which its name does not say"));
+		return err_set(
+			err, ERR_DATA,
+			*filters ? _("the archive is not compressed as its name says, or twice")
+				 : _("the archive is compressed, which its name does not say"));
 	*ret = p;
 	return 0;
 }

@@ -53,7 +53,8 @@ int packed_open_zip_stream(struct arena *a, packed_source *source, void *ctx, st
 /* Loads the library now, so that later nothing has to be opened. */
 int packed_load(struct err *err) ATTR_MUST;
 
-/* Reads through fd, from its beginning, which stays the caller's. ERR_UNSUPPORTED: no libarchive. */
+/* Reads through fd, from its beginning, which stays the caller's. ERR_UNSUPPORTED: no libarchive.
+ */
 int packed_open(struct arena *a, int fd, struct packed **ret, struct err *err) ATTR_MUST;
 /* The next member. 1, 0 at the end, or -code for an archive that is damaged or beyond a limit. */
 int packed_next(struct packed *p, struct packed_member *ret, struct err *err) ATTR_MUST;
