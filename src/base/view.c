@@ -169,3 +169,26 @@ bool view_i64(struct view v, int64_t *ret)
 	*ret = neg ? -(int64_t)u : (int64_t)u;
 	return true;
 }
+
+bool view_mib(struct view v, uint64_t *ret)
+{
+	static const char *const units[] = { "", "g", "gb", "gib", "m", "mb", "mib" };
+	enum { FIRST_OF_MIB = 4, MIB_MAX = 1 << 24 };
+	struct view unit;
+	size_t n = 0, i;
+	uint64_t x;
+
+	v = view_trim(v);
+	while (n < v.n && v.p[n] >= '0' && v.p[n] <= '9')
+		n++;
+	unit = view_trim(view_skip(v, n));
+	if (!view_u64((struct view){ .p = v.p, .n = n }, 10, &x) || x > MIB_MAX)
+		return false;
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (!view_is_nocase(unit, units[i]))
+			continue;
+		*ret = i < FIRST_OF_MIB ? x * 1024 : x;
+		return true;
+	}
+	return false;
+}

@@ -45,5 +45,7 @@ char *view_dup(struct arena *a, struct view v); /* NUL-terminated copy; stops at
  */
 bool view_u64(struct view v, int base, uint64_t *ret);
 bool view_i64(struct view v, int64_t *ret);
+/* A size of memory in MiB: "24", "24GiB", "24 GB", "24576MiB". */
+bool view_mib(struct view v, uint64_t *ret);
 
 #endif

@@ -155,7 +155,8 @@ static bool is_shape(struct view w)
 					      "nvl",	"fhhl",	      "dgxs",	   "lp",
 					      "ada",	"generation", "blackwell", "workstation",
 					      "server", "edition",    "max",	   "q",
-					      "sff",	"(pascal)" };
+					      "sff",	"(pascal)",   "ac",	   "maxq",
+					      "gpu" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(shapes); i++)

@@ -83,93 +83,149 @@ static void undecided(struct judge *j, const struct requirement *q, const char *
 
 /* -------- GPUs */
 
-static bool parse_mib(const char *text, uint64_t *ret)
+/* The least and the most of the boards that a name stands for, of those whose memory is listed. */
+static bool memory_listed(struct judge *j, const struct gpu *g, struct fact *ret, double gib[2])
 {
-	struct view v = view_trim(view_of(text)), unit;
-	size_t n = 0;
-	uint64_t x;
+	const struct gpu_row *row = look_gpu_row(j, g);
+	struct gpu_match m = { .rows = &row, .n = row != NULL };
+	size_t i, n = 0;
 
-	while (n < v.n && v.p[n] >= '0' && v.p[n] <= '9')
+	if (!fact_known(&g->pci_id) && fact_known(&g->name))
+		compat_gpu_find(j->c, g->name.value, &m);
+	for (i = 0; i < m.n; i++) {
+		double x = m.rows[i]->memory_gib;
+
+		if (x <= 0)
+			continue;
+		gib[0] = !n || x < gib[0] ? x : gib[0];
+		gib[1] = !n || x > gib[1] ? x : gib[1];
 		n++;
-	unit = view_trim(view_skip(v, n));
-	if (!view_u64((struct view){ .p = v.p, .n = n }, 10, &x) || x > 1u << 24)
-		return false;
-	if (view_starts(unit, "m") || view_starts(unit, "M"))
-		*ret = x;
-	else
-		*ret = x * 1024;
-	return true;
+	}
+	if (n)
+		fact_set(ret, gib[0] == gib[1]
+				      ? arena_printf(j->a, "%g GiB", gib[0])
+				      : arena_printf(j->a, _("%g to %g GiB"), gib[0], gib[1]),
+			 m.rows[0]->source);
+	return n > 0;
 }
 
-/* Memory in MiB: what the driver says (a little below the round number), else the matrix. */
-static bool memory_of(struct judge *j, size_t gpu, struct fact *ret, uint64_t *ret_mib)
+static bool size_holds(const char *op, uint64_t mib, uint64_t wanted)
+{
+	/* A "24 GB" card shows 24564 MiB or less: a sixteenth is the driver's. */
+	return holds_order(op, mib >= wanted		      ? mib > wanted
+			       : mib >= wanted - wanted / 16 ? 0
+							      : -1);
+}
+
+/* 1: holds, 0: does not, -1: not known. What the driver says goes before the matrix. */
+static int memory_holds(struct judge *j, const char *op, size_t gpu, uint64_t wanted,
+			struct fact *ret)
 {
 	const struct gpu *g = &j->s->gpus[gpu];
-	const struct gpu_row *row = look_gpu_row(j, g);
+	double gib[2] = { 0, 0 };
 	int64_t mib;
+	bool least, most;
 
 	if (fact_to_int(&g->memory_mib, &mib) && mib > 0) {
 		*ret = g->memory_mib;
-		*ret_mib = (uint64_t)mib;
-		return true;
+		return size_holds(op, (uint64_t)mib, wanted);
 	}
-	if (!row || row->memory_gib <= 0)
-		return false;
-	*ret_mib = (uint64_t)(row->memory_gib * 1024);
-	fact_set(ret, arena_printf(j->a, "%llu", (unsigned long long)*ret_mib), row->source);
-	return true;
+	if (!memory_listed(j, g, ret, gib))
+		return -1;
+	least = size_holds(op, (uint64_t)(gib[0] * 1024), wanted);
+	most = size_holds(op, (uint64_t)(gib[1] * 1024), wanted);
+	return least == most ? least : -1;
 }
 
 static void require_vram(struct judge *j, const struct requirement *q)
 {
-	uint64_t wanted, mib;
-	struct fact seen = { 0 };
-	size_t i;
+	uint64_t wanted;
+	struct fact seen;
+	size_t i, used = 0;
+	int holds;
 
-	if (!parse_mib(q->value, &wanted)) {
+	if (!view_mib(view_of(q->value), &wanted)) {
 		undecided(j, q, _("a size such as --require vram>=24GiB"));
 		return;
 	}
 	for (i = 0; i < j->s->n_gpus; i++) {
 		if (!look_gpu_used(j->s, i))
 			continue;
-		if (!memory_of(j, i, &seen, &mib)) {
+		used++;
+		seen = (struct fact){ 0 };
+		holds = memory_holds(j, q->op, i, wanted, &seen);
+		if (holds < 0)
 			undecided(j, q, "nvidia-smi --query-gpu=name,memory.total --format=csv");
-			continue;
-		}
-		/* A "24 GB" card shows 24564 MiB or less: a sixteenth is the driver's. */
-		if (holds_order(q->op, mib >= wanted		     ? mib > wanted
-				       : mib >= wanted - wanted / 16 ? 0
-								     : -1))
+		if (holds)
 			continue;
 		finding_remedy(
 			j, unmet(j, q, FINDING_GPU_FEATURE_UNSUPPORTED, gpu_subject(j, i), &seen),
 			"%s", _("Use a GPU with that much memory."));
 	}
+	if (!used && !judge_has(j, FINDING_GPU_NOT_FOUND))
+		undecided(j, q, "nvidia-smi --query-gpu=name,memory.total --format=csv");
+}
+
+static bool same_board(const struct gpu_row *a, const struct gpu_row *b)
+{
+	if (a->id && b->id && strcmp(a->id, b->id) != 0)
+		return false;
+	return (a->id && b->id) || (a->name && b->name && strcasecmp(a->name, b->name) == 0);
+}
+
+/*
+ * A name stands for boards ("H100" for eight of them). 1: all that this GPU may be are among those
+ * that are wanted, 0: none is, -1: some are.
+ */
+static int is_gpu(struct judge *j, const struct gpu *g, const char *wanted)
+{
+	const struct gpu_row *row = look_gpu_row(j, g);
+	struct gpu_match w, m = { .rows = &row, .n = row != NULL };
+	size_t i, k, among = 0;
+
+	if (strcasecmp(g->name.value, wanted) == 0)
+		return 1;
+	compat_gpu_find(j->c, wanted, &w);
+	if (!fact_known(&g->pci_id))
+		compat_gpu_find(j->c, g->name.value, &m);
+	for (i = 0; i < m.n; i++) {
+		for (k = 0; k < w.n && !same_board(m.rows[i], w.rows[k]); k++)
+			;
+		among += k < w.n;
+	}
+	return among && among < m.n ? -1 : among > 0;
+}
+
+/* As is_gpu, for what is asked for. */
+static int gpu_holds(struct judge *j, const struct requirement *q, const struct gpu *g)
+{
+	int is;
+
+	if (strcmp(q->key, "cc") == 0)
+		return holds(q, g->compute_capability.value, COMPARE_VERSION);
+	if (!strchr("=!", *q->op))
+		return holds(q, g->name.value, COMPARE_TEXT);
+	is = is_gpu(j, g, q->value);
+	return *q->op == '!' && is >= 0 ? !is : is;
 }
 
 static void require_gpu(struct judge *j, const struct requirement *q)
 {
 	bool cc = strcmp(q->key, "cc") == 0;
 	size_t i, used = 0;
+	int holds;
 
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu *g = &j->s->gpus[i];
 		const struct fact *seen = cc ? &g->compute_capability : &g->name;
-		struct gpu_match m;
 
 		if (!look_gpu_used(j->s, i))
 			continue;
 		used++;
-		if (!fact_known(seen)) {
+		holds = fact_known(seen) ? gpu_holds(j, q, g) : -1;
+		if (holds < 0)
 			undecided(j, q, "lspci -nn -d 10de:");
-			continue;
-		}
-		if (holds(q, seen->value, cc ? COMPARE_VERSION : COMPARE_TEXT))
-			continue;
-		/* Another spelling of the same name counts. */
-		compat_gpu_find(j->c, q->value, &m);
-		if (!cc && strcmp(q->op, "==") == 0 && m.n && look_gpu_row(j, g) == m.rows[0])
+		if (holds)
 			continue;
 		finding_remedy(
 			j, unmet(j, q, FINDING_GPU_FEATURE_UNSUPPORTED, gpu_subject(j, i), seen),
@@ -233,17 +289,37 @@ static void require_toolkit(struct judge *j, const struct requirement *q)
 			 "https://developer.nvidia.com/cuda-toolkit-archive."), q->text);
 }
 
+static void require_gcc(struct judge *j, const struct requirement *q, const struct fact *gcc)
+{
+	enum finding_id id = FINDING_JIT_BUILD_PREREQ_MISSING;
+
+	if (fact_known(gcc) && holds(q, gcc->value, COMPARE_VERSION))
+		return;
+	if (fact_known(gcc) && *q->op == '<')
+		id = FINDING_HOST_COMPILER_TOO_NEW;
+	finding_remedy(j, unmet(j, q, id, q->text, gcc),
+		       _("Install a gcc that fulfils %s, and point CC and CXX at it."), q->text);
+}
+
 static void require_host(struct judge *j, const struct requirement *q)
 {
 	const struct host *h = &j->s->host;
 	const struct fact *v = strcmp(q->key, "glibc") == 0 ? &h->glibc
 			       : strcmp(q->key, "os") == 0  ? &h->system
 			       : strcmp(q->key, "arch") == 0 ? &h->arch
+			       : strcmp(q->key, "gcc") == 0  ? &h->gcc
 							     : &h->os_id;
-	bool glibc = v == &h->glibc;
+	bool glibc = v == &h->glibc, gcc = v == &h->gcc;
 
-	if (!fact_known(v)) {
-		undecided(j, q, glibc ? "ldd --version" : "uname -srm; cat /etc/os-release");
+	if (!fact_known(v) && !(gcc && v->state == FACT_ABSENT)) {
+		undecided(j, q,
+			  glibc ? "ldd --version"
+			  : gcc ? "gcc -dumpfullversion"
+				: "uname -srm; cat /etc/os-release");
+		return;
+	}
+	if (gcc) {
+		require_gcc(j, q, v);
 		return;
 	}
 	if (holds(q, v->value, glibc ? COMPARE_VERSION : COMPARE_TEXT) ||
@@ -312,9 +388,11 @@ static const struct {
 	{ .key = "os", .run = require_host },
 	{ .key = "arch", .run = require_host },
 	{ .key = "distro", .run = require_host },
+	{ .key = "gcc", .run = require_host },
 	{ .key = "python", .run = require_python },
 	{ .key = "torch", .run = require_python },
 	{ .key = "torchvision", .run = require_python },
+	{ .key = "torchaudio", .run = require_python },
 	{ .key = "tensorflow", .run = require_python },
 	{ .key = "jax", .run = require_python },
 	{ .key = "cudnn", .run = require_python },

@@ -336,7 +336,8 @@ void settle(struct judge *j, const struct judge_options *o, int judged, struct r
 		return;
 	}
 	drop_ignored(j, o);
-	if ((judged == 0 || few_named(j->s)) && !j->n_findings)
+	/* A requirement without a finding was held against something, and holds. */
+	if ((judged == 0 || (few_named(j->s) && !j->s->n_require)) && !j->n_findings)
 		nothing_judged(j);
 	set_severities(j, o);
 	causes = arena_calloc(j->a, j->n_findings + 1, sizeof(*causes));

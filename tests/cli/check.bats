@@ -93,7 +93,8 @@ target() {
 	done
 	cuvet check --no-live --assume drvier=535
 	expect_err "did you mean driver"
-	for bad in 'cc' 'cc>=' 'weight>=3' '>=3'; do
+	for bad in 'cc' 'cc>=' 'weight>=3' '>=3' 'cc>=new' 'vram>=much' 'vram>=24.5' 'driver>=x' 'os==beos' \
+		'driver-flavor==closed' 'python>=two'; do
 		cuvet check --no-live --require "$bad"
 		expect_status 2
 		expect_err_lines 1
@@ -105,6 +106,37 @@ target() {
 	expect_status 1
 	target --assume gpu=A100 --assume driver=535.183.01 --require 'cc>=8.0' --require 'driver>=535'
 	expect_status 0
+}
+
+@test "--require: each key is held against its fact" {
+	local args=(--assume gpu=H100 --assume driver=550.90.07 --assume torch=2.5.1+cu124 --assume python=3.12
+		--assume gcc=13 --assume arch=aarch64 --assume cuda=12.4 --assume torchaudio=2.5.1)
+	local held
+	for held in 'vram>=80' 'vram>=64GiB' 'vram<=96GB' 'gcc>=13' 'gcc<14' 'arch==arm64' 'cuda==12' 'torchaudio>=2.5' \
+		'torch==2.5' 'python<3.13' 'gpu==H100' 'gpu!=A100'; do
+		target --assume torch=2.5.1+cu124 "${args[@]}" --require "$held"
+		expect_status 0
+	done
+	for held in 'vram>=141GB' 'vram<40000MiB' 'gcc>=14' 'gcc<13' 'arch==x86_64' 'cuda>=12.5' 'torchaudio>=2.6'; do
+		target "${args[@]}" --require "$held"
+		expect_status 1
+		[ "$(json "d['root_cause']['message'].startswith('$held is required')")" = True ]
+	done
+	# Boards of that name have 80 GB or 94.
+	target "${args[@]}" --require 'vram>=90'
+	expect_status 3
+	target --assume gpu=10de:2330 --require 'gpu==H100' --require 'gpu!=H100 PCIe'
+	expect_status 0
+	target --assume gpu=10de:2331 --require 'gpu==NVIDIA H100 80GB HBM3'
+	expect_status 1
+	target --assume gpu=H100 --require 'gpu==NVIDIA H100 80GB HBM3'
+	expect_status 3
+	# A requirement that holds is an answer, also when nothing else is there.
+	target --assume gpu=H100 --require 'cc>=8.0'
+	expect_status 0
+	target --require 'vram>=8'
+	expect_status 3
+	[ "$(json "'memory.total' in ' '.join(d['asks'])")" = True ]
 }
 
 @test "--strict, --ignore and --error change the exit code by name" {
