@@ -124,6 +124,7 @@ static enum proof_result step(struct lab *l, int index)
 	code = r->run(l);
 	n.o.ms = lab_now_ms() - start;
 	arena_free(l->a);
+	l->o = NULL;
 	/* A call whose code was expected left its traces. */
 	if (code == 0 && n.o.result != PROOF_PASS) {
 		n.o.result = PROOF_PASS;

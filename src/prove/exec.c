@@ -5,9 +5,11 @@
  * downloaded.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +45,8 @@ static long in_child(void *ctx, void *answer, size_t size)
 		return -1;
 	pid = fork();
 	if (pid == 0) {
+		/* It goes with us, whoever ends us. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(fd, STDOUT_FILENO);
 		dup2(fd, STDERR_FILENO);
 		execv(ask->python, argv);

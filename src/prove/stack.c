@@ -17,7 +17,7 @@ const struct stack_rung *const stack_rungs[] = {
 	&stack_nvrtc,  &stack_ptxas,  &stack_nvjitlink, &stack_nccl,  &stack_gemm,  NULL,
 };
 
-enum { RUNGS_MAX = 16 };
+enum { N_RUNGS = ARRAY_LEN(stack_rungs) - 1 };
 
 struct stack_job {
 	const struct prove_options *opt;
@@ -214,8 +214,8 @@ static void job_end(struct arena *a, struct stack_job *j, struct proof *p)
 void stack_run(struct arena *a, const struct prove_options *o, const struct stack *s, int gpu,
 	       struct proof *p)
 {
-	struct stack_job *jobs = arena_calloc(a, RUNGS_MAX, sizeof(*jobs));
-	struct lab_progress *pages = mmap(NULL, RUNGS_MAX * sizeof(*pages), PROT_READ | PROT_WRITE,
+	struct stack_job *jobs = arena_calloc(a, N_RUNGS, sizeof(*jobs));
+	struct lab_progress *pages = mmap(NULL, N_RUNGS * sizeof(*pages), PROT_READ | PROT_WRITE,
 					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	long start = clock_ms();
 	struct prove_options *own = arena_alloc(a, sizeof(*own));
@@ -228,7 +228,7 @@ void stack_run(struct arena *a, const struct prove_options *o, const struct stac
 	if (!own->library)
 		own->library = "libcuda.so.1";
 	/* All at once; what is measured after the rest, and alone. */
-	for (i = 0; stack_rungs[i] && i < RUNGS_MAX; i++) {
+	for (i = 0; i < N_RUNGS && stack_rungs[i]; i++) {
 		/* Start-up takes longer the more GPUs are seen. */
 		const char *visible = stack_rungs[i]->all_gpus ? NULL : prove_visible(p, gpu);
 
@@ -245,7 +245,7 @@ void stack_run(struct arena *a, const struct prove_options *o, const struct stac
 			job_start(&jobs[i]);
 	}
 	for (alone = 0; alone < 2; alone++) {
-		for (i = 0; stack_rungs[i] && i < RUNGS_MAX; i++) {
+		for (i = 0; i < N_RUNGS && stack_rungs[i]; i++) {
 			if (is_alone(&jobs[i]) != alone)
 				continue;
 			if (alone)
@@ -254,5 +254,5 @@ void stack_run(struct arena *a, const struct prove_options *o, const struct stac
 		}
 	}
 	p->ms += clock_ms() - start;
-	munmap(pages, RUNGS_MAX * sizeof(*pages));
+	munmap(pages, N_RUNGS * sizeof(*pages));
 }
