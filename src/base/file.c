@@ -16,8 +16,15 @@ int file_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct
 		 struct err *err)
 {
 	size_t cap = 8192, n = 0;
-	char *buf = arena_alloc(a, cap);
+	struct stat st;
+	char *buf;
 	ssize_t r;
+
+	/* What the size promises, and one byte to see the end by; a file may still grow. */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	    (size_t)st.st_size <= limit)
+		cap = (size_t)st.st_size + 1;
+	buf = arena_alloc(a, cap);
 
 	for (;;) {
 		if (n == cap) {

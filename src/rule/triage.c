@@ -17,6 +17,38 @@ static void atom(struct triage *t, const char *name, const struct sign *sign)
 		(struct triage_atom){ .name = name, .sign = sign };
 }
 
+/* The table is sorted by id, bytewise (check.py holds it to that). */
+static const struct json *row_of(struct triage *t, const char *id)
+{
+	size_t lo = 0, hi = t->n_ids, mid;
+	int r;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		r = strcmp(id, t->ids[mid]);
+		if (r == 0)
+			return compat_row(t->j->c, "signatures", mid);
+		if (r < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return NULL;
+}
+
+static void load_ids(struct triage *t)
+{
+	size_t i;
+
+	t->n_ids = compat_count(t->j->c, "signatures");
+	t->ids = arena_calloc(t->j->a, t->n_ids + 1, sizeof(*t->ids));
+	for (i = 0; i < t->n_ids; i++) {
+		t->ids[i] = compat_text(t->j->c, "signatures", i, "id");
+		if (!t->ids[i])
+			t->ids[i] = "";
+	}
+}
+
 static void points_of(struct triage *t, const struct json *row)
 {
 	const struct json *v;
@@ -36,7 +68,7 @@ static void sign_atoms(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
 	const struct json *row, *v;
-	size_t i, at;
+	size_t i;
 
 	for (i = 0; i < s->n_signs; i++) {
 		const char *id = s->signs[i].id.value;
@@ -46,10 +78,9 @@ static void sign_atoms(struct triage *t)
 			continue;
 		}
 		atom(t, id, &s->signs[i]);
-		at = compat_find(t->j->c, "signatures", 0, "id", id);
-		if (at >= compat_count(t->j->c, "signatures"))
+		row = row_of(t, id);
+		if (!row)
 			continue;
-		row = compat_row(t->j->c, "signatures", at);
 		for (v = json_first(json_get(row, "tags")); v; v = json_next(v))
 			if (json_str(v))
 				atom(t, json_str(v), &s->signs[i]);
@@ -238,7 +269,7 @@ static void table_rows(struct triage *t)
 {
 	const struct json *row, *v;
 	enum finding_id id;
-	size_t i, at;
+	size_t i;
 	int64_t w;
 
 	for (i = 0; i < t->j->s->n_signs; i++) {
@@ -246,10 +277,9 @@ static void table_rows(struct triage *t)
 
 		if (triage_sign(t, name) != &t->j->s->signs[i])
 			continue; /* a second one of the same row */
-		at = compat_find(t->j->c, "signatures", 0, "id", name);
-		if (at >= compat_count(t->j->c, "signatures"))
+		row = row_of(t, name);
+		if (!row)
 			continue;
-		row = compat_row(t->j->c, "signatures", at);
 		for (v = json_first(json_get(row, "for")); v; v = json_next(v))
 			if (json_int(v, &w) && w >= TRIAGE_ROOT && w <= 100 &&
 			    finding_lookup(json_key(v), &id))
@@ -376,8 +406,7 @@ static struct finding *undecided(struct triage *t)
 	f->message = _("The text shows what failed, and not why: several causes would look like this.");
 	for (i = 0; i < t->j->s->n_signs && f->n_evidence < 3; i++) {
 		g = &t->j->s->signs[i];
-		if (compat_find(t->j->c, "signatures", 0, "id", g->id.value) <
-		    compat_count(t->j->c, "signatures"))
+		if (row_of(t, g->id.value))
 			evidence(t, f, g);
 	}
 	if (!f->n_evidence)
@@ -393,6 +422,7 @@ const struct finding *triage_root(struct judge *j)
 	size_t n_ordinary = j->n_findings;
 
 	t->j = j;
+	load_ids(t);
 	sign_atoms(t);
 	fact_atoms(t);
 	rows(t);

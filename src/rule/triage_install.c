@@ -13,16 +13,8 @@
 
 static bool tag_known(struct triage *t, const char *tag)
 {
-	const struct torch_row *rows;
-	size_t i, n;
-
-	if (strncmp(tag, "cu", 2) != 0)
-		return true;
-	rows = compat_torch_rows(t->j->c, &n);
-	for (i = 0; i < n; i++)
-		if (rows[i].variant && strcmp(rows[i].variant, tag) == 0)
-			return true;
-	return false;
+	return strncmp(tag, "cu", 2) != 0 ||
+	       compat_find(t->j->c, "torch", 0, "variant", tag) < compat_count(t->j->c, "torch");
 }
 
 static void index_tag(struct triage *t)
@@ -69,22 +61,18 @@ static struct search search(struct triage *t, const char *version, const char *v
 				     fact_value(&t->j->s->pythons[0].version, NULL) :
 				     NULL;
 	const char *platform = look_platform(t->j->s);
-	const struct torch_row *rows;
+	const struct torch_row *const *rows = compat_torch_of_release(t->j->c, version);
 	struct search r = { .release = false };
-	size_t i, n;
 
-	rows = compat_torch_rows(t->j->c, &n);
-	for (i = 0; i < n; i++) {
-		if (strcmp(rows[i].version, version) != 0)
-			continue;
+	for (; *rows; rows++) {
 		r.release = true;
-		if (variant && strcmp(rows[i].variant, variant) != 0)
+		if (variant && strcmp((*rows)->variant, variant) != 0)
 			continue;
 		r.variant = true;
-		if (strcmp(rows[i].platform, platform) != 0)
+		if (strcmp((*rows)->platform, platform) != 0)
 			continue;
 		r.platform = true;
-		if (!python || python_serves(&rows[i], python))
+		if (!python || python_serves(*rows, python))
 			r.python = true;
 	}
 	r.any_python = python != NULL;

@@ -101,7 +101,7 @@ struct out {
 
 static void put(struct out *o, const char *s, size_t n)
 {
-	memcpy(o->s + o->n, s, n);
+	memmove(o->s + o->n, s, n);
 	o->n += n;
 }
 
@@ -143,9 +143,10 @@ static size_t ascii(struct out *o, struct view v, size_t i)
 	return 1;
 }
 
-struct view text_clean(struct arena *a, struct view utf8)
+struct view text_clean(struct view utf8)
 {
-	struct out o = { .s = arena_alloc(a, utf8.n + 1) };
+	/* Nothing gets longer, so that writing never overtakes reading. */
+	struct out o = { .s = (char *)(uintptr_t)utf8.p };
 	size_t i = 0, was;
 	int32_t cp;
 

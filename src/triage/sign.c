@@ -15,7 +15,8 @@ enum {
 	BUCKETS = 1 << 14,
 	LITERAL_MIN = 4,
 	SIGNS_PER_ROW = 6,   /* kept; more are counted */
-	TRIES_PER_ROW = 4000, /* matches that are tried, so that hostile text stays cheap */
+	WORK_PER_ROW = 900,  /* matches that are tried, long windows counting more */
+	WORK_UNIT = 200,     /* bytes */
 	GIVE_UPS = 4,	     /* patterns that reach their bounds are not tried further */
 	WINDOW = 2000,	     /* bytes of a line, and of those behind it, that a pattern sees */
 	WINDOW_LINES = 4,
@@ -27,6 +28,7 @@ enum where { ON_LINE, ON_COMMAND, ON_SILENT };
 struct literal {
 	struct view s;
 	uint32_t row, next; /* next: index + 1 in its bucket's chain */
+	uint32_t at;	    /* of the four bytes by which it is found */
 };
 
 struct row {
@@ -46,6 +48,7 @@ struct scan {
 	struct literal *literals;
 	size_t n_literals;
 	uint32_t *bucket;
+	uint16_t *length; /* of each chain */
 	struct err *err;
 };
 
@@ -69,6 +72,17 @@ static uint32_t word_of(const char *p)
 	       fold(p[3]);
 }
 
+/* Where in it the four bytes stand that fewest others are found by: many begin alike. */
+static size_t rarest(const struct scan *s, struct view lit)
+{
+	size_t i, best = 0;
+
+	for (i = 1; i + LITERAL_MIN <= lit.n; i++)
+		if (s->length[hash4(word_of(lit.p + i))] < s->length[hash4(word_of(lit.p + best))])
+			best = i;
+	return best;
+}
+
 static int add_literals(struct scan *s, uint32_t row)
 {
 	const struct json *v;
@@ -77,13 +91,17 @@ static int add_literals(struct scan *s, uint32_t row)
 		struct view lit = view_of(json_str(v));
 		struct literal *l;
 		uint32_t h;
+		size_t at;
 
 		if (lit.n < LITERAL_MIN)
 			return err_set(s->err, ERR_DATA, "%s %s: a literal of \"any\" needs %d bytes",
 				       TABLE, s->rows[row].id, LITERAL_MIN);
 		l = ARENA_APPEND(s->p->a, s->literals, s->n_literals);
-		h = hash4(word_of(lit.p));
-		*l = (struct literal){ .s = lit, .row = row, .next = s->bucket[h] };
+		at = rarest(s, lit);
+		h = hash4(word_of(lit.p + at));
+		*l = (struct literal){ .s = lit, .row = row, .next = s->bucket[h],
+				       .at = (uint32_t)at };
+		s->length[h]++;
 		s->bucket[h] = (uint32_t)s->n_literals;
 	}
 	return 0;
@@ -96,6 +114,7 @@ static int load(struct scan *s)
 
 	s->rows = arena_calloc(s->p->a, n + 1, sizeof(*s->rows));
 	s->bucket = arena_calloc(s->p->a, BUCKETS, sizeof(*s->bucket));
+	s->length = arena_calloc(s->p->a, BUCKETS, sizeof(*s->length));
 	for (i = 0; i < n && !r; i++) {
 		struct row *row = &s->rows[i];
 		const char *on;
@@ -153,7 +172,7 @@ static bool place_fits(struct scan *s, struct row *row, size_t line)
 	const struct line *l = &s->p->t.lines[line];
 	struct regex_match m;
 
-	if (row->where != ON_LINE && !l->cmd.n)
+	if (row->where != ON_LINE && !l->cmd_at)
 		return false;
 	if (row->where == ON_SILENT && !text_silent(&s->p->t, line))
 		return false;
@@ -161,7 +180,7 @@ static bool place_fits(struct scan *s, struct row *row, size_t line)
 		return true;
 	if (l->by == NO_COMMAND)
 		return false;
-	return regex_find(row->under, s->p->t.lines[l->by].cmd, 0, &m) == REGEX_YES;
+	return regex_find(row->under, line_cmd(&s->p->t.lines[l->by]), 0, &m) == REGEX_YES;
 }
 
 static void take_facts(struct scan *s, struct row *row, const struct regex_match *m, size_t line)
@@ -195,19 +214,21 @@ static void keep(struct scan *s, struct row *row, const struct regex_match *m, s
 
 static int try_row(struct scan *s, struct row *row, size_t at)
 {
-	size_t line = text_line_at(&s->p->t, at);
 	struct regex_match m = { .n = 0 };
 	struct view win;
+	size_t line;
 
-	if (row->last_line == line + 1 || row->tries >= TRIES_PER_ROW || row->gave_up >= GIVE_UPS)
-		return 0;
 	row->tries++;
+	line = text_line_at(&s->p->t, at);
+	if (row->last_line == line + 1)
+		return 0;
 	if (compile(s, row))
 		return -(int)ERR_DATA;
 	if (!place_fits(s, row, line))
 		return 0;
 	if (row->re) {
 		win = window_of(s->p, line, at);
+		row->tries += (uint32_t)(win.n / WORK_UNIT);
 		switch (regex_find(row->re, win, 0, &m)) {
 		case REGEX_GAVE_UP:
 			row->gave_up++;
@@ -240,16 +261,28 @@ static bool literal_at(const struct literal *l, const char *p, size_t n)
 	return true;
 }
 
-static int try_at(struct scan *s, uint32_t chain, size_t at)
+static bool spent(const struct row *row)
+{
+	return row->found >= SIGNS_PER_ROW || row->tries >= WORK_PER_ROW ||
+	       row->gave_up >= GIVE_UPS;
+}
+
+/* Rows that are done with leave the chain, so that a text of nothing but hits stays cheap. */
+static int try_at(struct scan *s, uint32_t *chain, size_t at)
 {
 	struct view t = s->p->t.s;
 	int r = 0;
 
-	for (; chain && !r; chain = s->literals[chain - 1].next) {
-		const struct literal *l = &s->literals[chain - 1];
+	while (*chain && !r) {
+		struct literal *l = &s->literals[*chain - 1];
 
-		if (literal_at(l, t.p + at, t.n - at))
-			r = try_row(s, &s->rows[l->row], at);
+		if (spent(&s->rows[l->row])) {
+			*chain = l->next;
+			continue;
+		}
+		if (at >= l->at && literal_at(l, t.p + at - l->at, t.n - at + l->at))
+			r = try_row(s, &s->rows[l->row], at - l->at);
+		chain = &l->next;
 	}
 	return r;
 }
@@ -258,7 +291,7 @@ int sign_scan(struct paste *p, struct err *err)
 {
 	struct scan s = { .p = p, .err = err };
 	struct view t = p->t.s;
-	uint32_t w = 0, chain;
+	uint32_t w = 0, *chain;
 	size_t i;
 	int r = load(&s);
 
@@ -270,8 +303,8 @@ int sign_scan(struct paste *p, struct err *err)
 		w = w << 8 | fold(t.p[i]);
 		if (i + 1 < LITERAL_MIN)
 			continue;
-		chain = s.bucket[hash4(w)];
-		if (!chain)
+		chain = &s.bucket[hash4(w)];
+		if (!*chain)
 			continue;
 		r = try_at(&s, chain, i + 1 - LITERAL_MIN);
 		if (r)

@@ -153,9 +153,9 @@ static bool is_fence(struct view v)
 	return view_starts(v, "```") || view_starts(v, "~~~");
 }
 
-static void add_line(struct arena *a, struct text *t, struct view s, uint32_t number,
-		     int32_t *by)
+static void add_line(struct text *t, struct view s, uint32_t number, int32_t *by)
 {
+	struct view cmd;
 	struct line *l;
 
 	if (t->n >= TEXT_LINES_MAX) {
@@ -167,17 +167,31 @@ static void add_line(struct arena *a, struct text *t, struct view s, uint32_t nu
 		*by = NO_COMMAND;
 		s.n = 0;
 	}
-	l = ARENA_APPEND(a, t->lines, t->n);
+	l = &t->lines[t->n++];
 	*l = (struct line){ .s = s, .number = number, .by = *by,
 			    .file = (uint16_t)(t->n_files - 1) };
-	l->cmd = text_prompt(s);
-	if (l->cmd.n) {
+	cmd = text_prompt(s);
+	if (cmd.n && cmd.p > s.p && cmd.p - s.p < UINT16_MAX) {
+		l->cmd_at = (uint16_t)(cmd.p - s.p);
 		*by = (int32_t)(t->n - 1);
 		l->by = NO_COMMAND;
 	}
 }
 
-static void split(struct arena *a, struct text *t, size_t from, char *s, size_t n)
+/* Room for as many lines as there are ends of lines. */
+static void reserve(struct arena *a, struct text *t, const char *s, size_t n)
+{
+	size_t i, more = 1;
+
+	for (i = 0; i < n; i++)
+		more += s[i] == '\n' || s[i] == '\v';
+	if (t->n + more > TEXT_LINES_MAX)
+		more = TEXT_LINES_MAX - t->n;
+	t->lines = arena_grow(a, t->lines, t->n * sizeof(*t->lines),
+			      (t->n + more) * sizeof(*t->lines));
+}
+
+static void split(struct text *t, size_t from, char *s, size_t n)
 {
 	size_t i, start = from;
 	uint32_t number = 1;
@@ -186,7 +200,7 @@ static void split(struct arena *a, struct text *t, size_t from, char *s, size_t 
 	for (i = from; i <= n; i++) {
 		if (i < n && s[i] != '\n' && s[i] != '\v')
 			continue;
-		add_line(a, t, (struct view){ .p = s + start, .n = i - start }, number, &by);
+		add_line(t, (struct view){ .p = s + start, .n = i - start }, number, &by);
 		if (i < n && s[i] == '\n')
 			number++;
 		if (i < n)
@@ -197,7 +211,7 @@ static void split(struct arena *a, struct text *t, size_t from, char *s, size_t 
 
 void text_add(struct arena *a, struct text *t, const char *name, struct view raw)
 {
-	struct view more = text_clean(a, text_decode(a, raw));
+	struct view more = text_clean(text_decode(a, raw));
 	size_t i, from = 0;
 	char *s = (char *)(uintptr_t)more.p;
 
@@ -212,11 +226,9 @@ void text_add(struct arena *a, struct text *t, const char *name, struct view raw
 		for (i = 0; i < t->n; i++)
 			t->lines[i].s.p = s + (t->lines[i].s.p - t->s.p);
 	}
-	split(a, t, from, s, from + more.n);
+	reserve(a, t, s + from, more.n);
+	split(t, from, s, from + more.n);
 	t->s = (struct view){ .p = s, .n = from + more.n };
-	for (i = 0; i < t->n; i++) /* commands are part of their line */
-		if (t->lines[i].cmd.n)
-			t->lines[i].cmd = text_prompt(t->lines[i].s);
 }
 
 const char *text_source(struct arena *a, const struct text *t, size_t line)
@@ -247,7 +259,7 @@ bool text_silent(const struct text *t, size_t i)
 	size_t k;
 
 	for (k = i + 1; k < t->n && t->lines[k].file == t->lines[i].file; k++) {
-		if (t->lines[k].cmd.n)
+		if (t->lines[k].cmd_at)
 			return true;
 		if (t->lines[k].s.n)
 			return view_starts(t->lines[k].s, "# ") || view_starts(t->lines[k].s, "(no ") ||

@@ -17,11 +17,17 @@ enum { NO_COMMAND = -1, TEXT_LINES_MAX = 1000000 };
 
 struct line {
 	struct view s;	 /* without blanks at its ends */
-	struct view cmd; /* the command that was typed here; empty: this is no prompt */
 	uint32_t number; /* in the paste, from 1 */
 	int32_t by;	 /* index of the prompt line whose output this is, or NO_COMMAND */
+	uint16_t cmd_at; /* where in s the command stands that was typed; 0: this is no prompt */
 	uint16_t file;	 /* which of several texts */
 };
+
+/* The command of a prompt line; empty for others. */
+static inline struct view line_cmd(const struct line *l)
+{
+	return l->cmd_at ? view_skip(l->s, l->cmd_at) : (struct view){ 0 };
+}
 
 struct text {
 	struct view s; /* all of it, normalised: LF at line ends, UTF-8, no controls */
@@ -32,7 +38,10 @@ struct text {
 	const char **files; /* names, for sources */
 };
 
-/* Adds one text; may be called for several, which are one case. `name` NULL: "pasted". */
+/*
+ * Adds one text; may be called for several, which are one case. `name` NULL: "pasted". The bytes of
+ * `raw` are overwritten and stay in use: they belong to the arena.
+ */
 void text_add(struct arena *a, struct text *t, const char *name, struct view raw);
 /* "pasted line 12", or "notes.txt line 12" when there are several texts. */
 const char *text_source(struct arena *a, const struct text *t, size_t line);
@@ -43,7 +52,7 @@ bool text_silent(const struct text *t, size_t i);
 
 /* Steps of normalisation, for tests and fuzzing. */
 struct view text_decode(struct arena *a, struct view raw); /* to UTF-8, whatever it was */
-struct view text_clean(struct arena *a, struct view utf8); /* no escapes, controls, entities */
+struct view text_clean(struct view utf8); /* in place: no escapes, controls, entities */
 /* The command of a prompt line ("$ ls -l", ">>> x", "PS C:\> dir"); empty when it is none. */
 struct view text_prompt(struct view line);
 

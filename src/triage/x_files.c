@@ -129,14 +129,14 @@ static void files_line(struct paste *p, size_t i)
 	const struct line *l = &p->t.lines[i];
 	struct view s = l->s;
 
-	if (l->cmd.n || s.n > 600)
+	if (l->cmd_at || s.n > 600)
 		return;
 	if (view_find(s, "cannot access") >= 0 || view_find(s, "o such file") >= 0)
 		return;
 	if (s.n > 3 && view_find(s, "nv") >= 0 &&
 	    (mode_line(p, s, &(struct regex_match){ 0 }) ||
-	     (l->by != NO_COMMAND && (view_find(p->t.lines[l->by].cmd, "ls ") >= 0 ||
-				      view_find(p->t.lines[l->by].cmd, "dev") >= 0))))
+	     (l->by != NO_COMMAND && (view_find(line_cmd(&p->t.lines[l->by]), "ls ") >= 0 ||
+				      view_find(line_cmd(&p->t.lines[l->by]), "dev") >= 0))))
 		listed_nodes(p, s, i);
 	else if (view_starts(s, "/dev/nvidia") || view_is(s, "nvidia0") || view_is(s, "nvidiactl") ||
 		 view_starts(s, "/dev/dxg"))

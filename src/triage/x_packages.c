@@ -11,7 +11,7 @@ static bool under(const struct paste *p, size_t i, const char *what)
 {
 	int32_t by = p->t.lines[i].by;
 
-	return by != NO_COMMAND && view_find(p->t.lines[by].cmd, what) >= 0;
+	return by != NO_COMMAND && view_find(line_cmd(&p->t.lines[by]), what) >= 0;
 }
 
 static void conda_row(struct paste *p, const struct regex_match *m, size_t i)
@@ -33,7 +33,7 @@ static void packages_line(struct paste *p, size_t i)
 	struct view s = l->s;
 	struct regex_match m;
 
-	if (l->cmd.n || s.n > 400)
+	if (l->cmd_at || s.n > 400)
 		return;
 	if (view_starts(s, "[pip3] ") || view_starts(s, "[pip] "))
 		s = view_trim(view_skip(s, view_starts(s, "[pip3]") ? 7 : 6));

@@ -86,8 +86,8 @@ static void repl_line(struct paste *p, size_t i)
 	if (view_find(l->s, "ython") >= 0 &&
 	    paste_match(p, "\\bpython(?: version)?[ :=]+v?(\\d\\.\\d+(?:\\.\\d+)?)\\b", l->s, &m))
 		paste_fact(p, "python.version", m.group[1], i);
-	if (!l->cmd.n && l->by != NO_COMMAND && l->s.n)
-		answer(p, p->t.lines[l->by].cmd, l->s, i);
+	if (!l->cmd_at && l->by != NO_COMMAND && l->s.n)
+		answer(p, line_cmd(&p->t.lines[l->by]), l->s, i);
 }
 
 const struct extractor extract_repl = { .name = "repl", .line = repl_line };

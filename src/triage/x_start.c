@@ -27,12 +27,12 @@ static void container(struct paste *p, struct view s, size_t i)
 static void start_line(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
-	struct view s = l->cmd.n ? l->cmd : l->s;
+	struct view s = l->cmd_at ? line_cmd(l) : l->s;
 
 	if (s.n > 1000)
 		s.n = 1000;
 	container(p, s, i);
-	if (l->cmd.n && paste_match(p, "^root@[0-9a-f]{12}:", l->s, NULL))
+	if (l->cmd_at && paste_match(p, "^root@[0-9a-f]{12}:", l->s, NULL))
 		sign_add(p, "container-prompt", i, (struct view){ 0 });
 	if (view_starts(l->s, "Singularity>") || view_starts(l->s, "Apptainer>") ||
 	    paste_match(p, "^[#(]?\\s*\\(?(?:in|inside)(?: the)? (?:a )?(?:container|pod)\\b", l->s, NULL) ||

@@ -12,7 +12,7 @@ static bool under(const struct paste *p, size_t i, const char *what)
 {
 	int32_t by = p->t.lines[i].by;
 
-	return by != NO_COMMAND && view_find(p->t.lines[by].cmd, what) >= 0;
+	return by != NO_COMMAND && view_find(line_cmd(&p->t.lines[by]), what) >= 0;
 }
 
 /* -------- modules: lsmod, modinfo, dkms, uname */
@@ -57,7 +57,7 @@ static void modules_line(struct paste *p, size_t i)
 	struct view s = p->t.lines[i].s;
 	struct regex_match m;
 
-	if (p->t.lines[i].cmd.n || s.n > 400)
+	if (p->t.lines[i].cmd_at || s.n > 400)
 		return;
 	lsmod_row(p, s, i);
 	if (view_starts(s, "nvidia"))
@@ -101,7 +101,7 @@ static void os_packages_line(struct paste *p, size_t i)
 	struct view s = p->t.lines[i].s;
 	struct regex_match m;
 
-	if (p->t.lines[i].cmd.n || s.n > 400)
+	if (p->t.lines[i].cmd_at || s.n > 400)
 		return;
 	if (view_starts(s, "ii ") || view_starts(s, "hi ") || view_starts(s, "iU ")) {
 		if (paste_match(p, "^[hi][iU]\\s+(\\S+?)(?::\\w+)?\\s+(\\S+)", s, &m))

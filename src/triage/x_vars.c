@@ -21,8 +21,8 @@ static void variables_line(struct paste *p, size_t i)
 		/* $ echo $CUDA_VISIBLE_DEVICES, then its value. */
 		const struct line *l = &p->t.lines[i];
 
-		if (!l->cmd.n && l->by == (int32_t)i - 1 && l->by != NO_COMMAND &&
-		    paste_match(p, "^(?:echo|printenv) \\$?\"?\\$?\\{?([A-Z][A-Z0-9_]+)", p->t.lines[l->by].cmd, &m))
+		if (!l->cmd_at && l->by == (int32_t)i - 1 && l->by != NO_COMMAND &&
+		    paste_match(p, "^(?:echo|printenv) \\$?\"?\\$?\\{?([A-Z][A-Z0-9_]+)", line_cmd(&p->t.lines[l->by]), &m))
 			paste_variable(p, m.group[1], l->s, i);
 		return;
 	}
