@@ -7,11 +7,19 @@
 #include "cli/judged.h"
 #include "cli/opts.h"
 #include "cli/present.h"
+#include "report/reply.h"
 #include "report/report.h"
 #include "rule/rule.h"
 #include "source/redact.h"
 #include "source/source.h"
 #include "triage/triage.h"
+
+static const struct opt opt_each = { .name = "each", .kind = OPT_FLAG,
+				     .offset = offsetof(struct options, each),
+				     .help = N_("take each file as a case of its own") };
+static const struct opt opt_reply = { .name = "reply", .kind = OPT_STRING, .arg = "FORMAT",
+				      .choices = "markdown", .offset = offsetof(struct options, reply),
+				      .help = N_("write an answer to paste back") };
 
 static int add_file(struct run *r, const char *path, struct text *t)
 {
@@ -49,8 +57,51 @@ static int judge_text(struct run *r, struct compat *c, const struct text *t, str
 	rep.colour = present_colour(r);
 	rep.utf8 = present_utf8(r);
 	rep.width = present_width(r);
-	report_format(o->format ? o->format : "text")->render(r->a, &rep, out);
+	if (o->reply)
+		report_reply(r->a, &rep, out);
+	else
+		report_format(o->format ? o->format : "text")->render(r->a, &rep, out);
 	*ret = results.verdict;
+	return 0;
+}
+
+static bool is_json(const struct options *o)
+{
+	return o->format && strcmp(o->format, "json") == 0 && !o->reply;
+}
+
+/* One report a file; the worst verdict decides: blocked before undetermined before the rest. */
+static int each(struct run *r, struct compat *c, struct strbuf *out, enum verdict *ret)
+{
+	static const int rank[] = { [VERDICT_STACK_OK] = 0, [VERDICT_DEGRADED] = 1,
+				    [VERDICT_UNDETERMINED] = 2, [VERDICT_BLOCKED] = 3 };
+	const struct str_list *args = &r->o->args;
+	bool json = is_json(r->o);
+	enum verdict v;
+	size_t i;
+	int code;
+
+	*ret = VERDICT_STACK_OK;
+	if (json)
+		strbuf_add(out, "{\"schema\":\"cuvet.reports/1\",\"reports\":[");
+	for (i = 0; i < args->n; i++) {
+		struct text t = { 0 };
+
+		code = add_file(r, args->v[i], &t);
+		if (code)
+			return code;
+		if (json && i)
+			strbuf_addc(out, ',');
+		else if (!json)
+			strbuf_printf(out, "%s== %s\n", i ? "\n" : "", clean(r->a, args->v[i]));
+		code = judge_text(r, c, &t, out, &v);
+		if (code)
+			return code;
+		if (rank[v] > rank[*ret])
+			*ret = v;
+	}
+	if (json)
+		strbuf_add(out, "]}\n");
 	return 0;
 }
 
@@ -68,18 +119,21 @@ static int run(struct run *r)
 
 	if (compat_open(r->a, r->o->data, &c, &err))
 		return cli_fail(&err);
-	for (i = 0; i < n && !code; i++)
-		code = add_file(r, v[i], &t);
-	if (code)
-		return code;
 	strbuf_init(&out, r->a);
-	code = judge_text(r, c, &t, &out, &verdict);
+	if (r->o->each && r->o->args.n) {
+		code = each(r, c, &out, &verdict);
+	} else {
+		for (i = 0; i < n && !code; i++)
+			code = add_file(r, v[i], &t);
+		if (!code)
+			code = judge_text(r, c, &t, &out, &verdict);
+	}
 	if (!code)
 		code = cli_write(r, out.s, out.n);
 	return code ? code : judged_exit(r->o, verdict);
 }
 
-static const struct opt *const opts[] = { NULL };
+static const struct opt *const opts[] = { &opt_each, &opt_reply, NULL };
 
 const struct cmd cmd_triage = {
 	.name = "triage",
@@ -91,6 +145,8 @@ const struct cmd cmd_triage = {
 		"it, or says what to ask for when the text does not decide. Several files are one case.\n"
 		"\n"
 		"  cuvet triage report.txt\n"
+		"  cuvet triage --each case-*.txt\n"
+		"  cuvet triage --reply markdown issue.md\n"
 		"  xclip -o | cuvet triage -\n"),
 	.opts = opts,
 	.run = run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Consistent masking of users, UUIDs and secrets in every text of a snapshot. */
+/* Consistent masking of users, hosts, addresses, UUIDs and secrets in every text of a snapshot. */
 #include "source/redact.h"
 
 #include <ctype.h>
@@ -13,8 +13,8 @@ enum { UUID_LEN = 36, TOKEN_MIN = 20 };
 
 struct redactor {
 	struct arena *a;
-	const char **uuids, **users;
-	size_t n_uuids, n_users;
+	const char **uuids, **users, **hosts;
+	size_t n_uuids, n_users, n_hosts;
 };
 
 static bool is_uuid(const char *s)
@@ -94,12 +94,95 @@ static size_t credentials_at(const char *text, const char *p)
 	return p[n] == '@' ? n : 0;
 }
 
+/* "password=x", "token: x", "Authorization: Bearer x", "Serial Number : 123": the length of x, which
+ * begins at *ret. */
+static size_t labelled_at(const char *text, const char *p, const char **ret)
+{
+	static const char *const labels[] = { "password", "passwd", "secret", "token", "api_key",
+					      "api-key", "apikey", "Bearer ", "Serial Number" };
+	size_t i, n;
+
+	if (p != text && isalnum((unsigned char)p[-1]))
+		return 0;
+	for (i = 0; i < ARRAY_LEN(labels); i++) {
+		n = strlen(labels[i]);
+		if (strncasecmp(p, labels[i], n) != 0)
+			continue;
+		if (labels[i][n - 1] != ' ') {
+			n += strspn(p + n, "\"' \t");
+			if (p[n] != '=' && p[n] != ':')
+				return 0;
+			n += strspn(p + n, "=: \t\"'");
+		}
+		*ret = p + n;
+		n = strcspn(*ret, " \t\"',;&");
+		return n >= 4 ? n : 0;
+	}
+	return 0;
+}
+
+static bool in_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '.' || c == '_' || c == '-' || c == '+';
+}
+
+/* "ana@gpu01:~$", "ana@example.org": both sides. "image@sha256:..." and "torch @ git+" are none. */
+static size_t at_sign(const char *text, const char *p, size_t *ret_user)
+{
+	size_t n = 0, k;
+
+	if (p != text && in_name(p[-1]))
+		return 0;
+	while (in_name(p[n]))
+		n++;
+	if (!n || n > 64 || p[n] != '@' || !isalnum((unsigned char)p[n + 1]))
+		return 0;
+	*ret_user = n;
+	k = n + 1;
+	while (in_name(p[k]))
+		k++;
+	if (strncmp(p + n + 1, "sha256", 6) == 0 || k - n > 128)
+		return 0;
+	while (p[k - 1] == '.')
+		k--;
+	return k;
+}
+
+/*
+ * An IPv4 address, where something says that it is one: versions have four parts too. A port behind
+ * it, a private range of 192.168, "//", "@" or a word in front.
+ */
+static size_t ipv4_at(const char *text, const char *p)
+{
+	static const char *const before[] = { "://", "@", "inet ", "host ", "from ", "addr:", "ip ", "IP ", "ip=", "host=", "rank0 ", "tcp://" };
+	size_t i, n = 0, dots = 0;
+	const char *q = p;
+
+	if (!isdigit((unsigned char)*p) || (p != text && (in_name(p[-1]) || p[-1] == '=')))
+		return 0;
+	while (isdigit((unsigned char)q[n]) || (q[n] == '.' && isdigit((unsigned char)q[n + 1]))) {
+		dots += q[n] == '.';
+		n++;
+	}
+	if (dots != 3 || n < 7 || n > 15 || strncmp(p, "0.0.0.0", 7) == 0 || strncmp(p, "127.", 4) == 0)
+		return 0;
+	if (strncmp(p, "192.168.", 8) == 0 || (q[n] == ':' && isdigit((unsigned char)q[n + 1])))
+		return n;
+	for (i = 0; i < ARRAY_LEN(before); i++) {
+		size_t k = strlen(before[i]);
+
+		if ((size_t)(p - text) >= k && strncmp(p - k, before[i], k) == 0)
+			return n;
+	}
+	return 0;
+}
+
 static const char *rewrite(void *ctx, const char *text)
 {
 	struct redactor *r = ctx;
 	const char *p = text, *name = NULL;
 	struct strbuf b;
-	size_t n;
+	size_t n, user = 0;
 
 	strbuf_init(&b, r->a);
 	while (*p) {
@@ -113,6 +196,17 @@ static const char *rewrite(void *ctx, const char *text)
 			p = name + n;
 		} else if ((n = token_at(text, p)) != 0 || (n = credentials_at(text, p)) != 0) {
 			strbuf_add(&b, "REDACTED");
+			p += n;
+		} else if ((n = labelled_at(text, p, &name)) != 0) {
+			strbuf_addn(&b, p, (size_t)(name - p));
+			strbuf_add(&b, "REDACTED");
+			p = name + n;
+		} else if ((n = at_sign(text, p, &user)) != 0) {
+			strbuf_printf(&b, "user%zu@host%zu", number(r, &r->users, &r->n_users, p, user),
+				      number(r, &r->hosts, &r->n_hosts, p + user + 1, n - user - 1));
+			p += n;
+		} else if ((n = ipv4_at(text, p)) != 0) {
+			strbuf_printf(&b, "ip%zu", number(r, &r->hosts, &r->n_hosts, p, n));
 			p += n;
 		} else {
 			strbuf_addc(&b, *p++);
