@@ -9,7 +9,7 @@
 #include "compat/near.h"
 
 /* How a name fits, best first. A worse kind counts only where no better one was met. */
-enum fit { FIT_WHOLE, FIT_SHORT, FIT_SHORTER, FIT_KINDS };
+enum fit { FIT_WHOLE, FIT_NAMED, FIT_SHORT, FIT_SHORTER, FIT_KINDS };
 
 /*
  * nvidia-smi's table cuts a name longer than `longer` to `keep` and "...". Source: facts.cut of the
@@ -138,8 +138,11 @@ static void offer_short(struct search *s, struct table *t, size_t row, struct vi
 	if (is_guest(s, t, row) || !gpu_name_plain(name, &plain))
 		return;
 	gpu_name_words(&plain, NAME_DROP_BRAND, &words);
-	if (!s->bare && gpu_words_fit(&s->words, &words))
+	if (!s->bare && gpu_words_fit(&s->words, &words)) {
 		add_hit(s, FIT_SHORT, t, row, name);
+		if (words.n == s->words.n)
+			add_hit(s, FIT_NAMED, t, row, name);
+	}
 	if (s->series)
 		return;
 	gpu_name_words(&plain, NAME_DROP_BRAND | NAME_DROP_SERIES, &words);
@@ -278,6 +281,12 @@ static void choose_hits(struct search *s, struct gpu_match *m)
 		return;
 	look(s, offer_short);
 	add_hits(s, &wide, FIT_SHORT);
+	/* "GTX 1080 Ti" is a card's whole name but for its brand: the one with 10 GB is another. */
+	if (!m->n && s->series && wide.cc >= 0) {
+		add_hits(s, m, FIT_NAMED);
+		if (m->n)
+			return;
+	}
 	if (!m->n || (wide.n > m->n && wide.cc == m->cc))
 		*m = wide;
 	if (!m->n)

@@ -207,3 +207,9 @@ load ../lib.sh
 	"$CUVET" show torch >/dev/full 2>/dev/null || status=$?
 	expect_status 4
 }
+
+@test "a card's whole name but for its brand does not find its siblings" {
+	cuvet show gpu 'GTX 1080 Ti' --json
+	expect_status 0
+	[ "$(json "[r['pci_ids'] for r in d['rows']]")" = "[['10de:1b06']]" ]
+}
