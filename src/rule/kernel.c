@@ -14,6 +14,15 @@ static bool unsettled(const struct judge *j, size_t i)
 	return look_is_nvidia(&j->s->gpus[i]) && !look_gpu_works(&j->s->gpus[i]);
 }
 
+/* Which card it is: by its id, else by the name that was given. */
+static void gpu_fact(struct judge *j, struct finding *f, const struct gpu *g)
+{
+	if (fact_known(&g->pci_id))
+		finding_fact(j, f, "gpu.pci_id", &g->pci_id, NULL);
+	else
+		finding_fact(j, f, "gpu.name", &g->name, NULL);
+}
+
 static void skip_gpu(struct judge *j, size_t i, const char *field)
 {
 	judge_skip(j, field, _("not known for %s"), gpu_subject(j, i));
@@ -67,7 +76,7 @@ static void needs_newer(struct judge *j, size_t i, const struct gpu_row *row,
 			_("Driver %s is older than this GPU (%s): drivers know it from %s on."),
 			driver->value, row->chip ? row->chip : row->name, least);
 	finding_fact(j, f, "driver.version", driver, arena_printf(j->a, ">= %s", least));
-	finding_fact(j, f, "gpu.pci_id", fact_known(&g->pci_id) ? &g->pci_id : &g->name, NULL);
+	gpu_fact(j, f, g);
 	if (inferred)
 		finding_inferred(f);
 	/* The branch that brought the chip may be long gone; a maintained one still drives it. */
@@ -140,8 +149,7 @@ static void run_gpu_dropped_by_driver(struct judge *j)
 			driver->value, row->chip ? row->chip : row->name, row->last_driver);
 		finding_fact(j, f, "driver.version", driver,
 			     arena_printf(j->a, "<= %s", row->last_driver));
-		finding_fact(j, f, "gpu.pci_id", fact_known(&g->pci_id) ? &g->pci_id : &g->name,
-			     NULL);
+		gpu_fact(j, f, g);
 		if (row->doubtful)
 			finding_inferred(f);
 		install_for_all(j, f, NULL);
@@ -171,10 +179,7 @@ static void open_finding(struct judge *j, size_t i, const struct gpu_row *row,
 			    "drive it; the proprietary ones can."),
 		row->chip ? row->chip : row->name);
 	finding_fact(j, f, "driver.flavor", flavor, required ? "open" : "proprietary");
-	finding_fact(j, f, "gpu.pci_id",
-		     fact_known(&j->s->gpus[i].pci_id) ? &j->s->gpus[i].pci_id
-						       : &j->s->gpus[i].name,
-		     NULL);
+	gpu_fact(j, f, &j->s->gpus[i]);
 	if (row->doubtful)
 		finding_inferred(f);
 	if (!required && row->last_driver && branch &&

@@ -29,17 +29,38 @@ static const char *short_python(struct judge *j, const char *version)
 	return arena_printf(j->a, "%u.%u", v.part[0], v.part[1]);
 }
 
-/* All used GPUs; hidden ones do not have to be served. */
-static void wish_gpus(struct judge *j, struct torch_wish *w)
-{
-	int *ccs = arena_calloc(j->a, j->s->n_gpus + 1, sizeof(*ccs));
-	size_t i, n = 0;
+enum { WISH_GPUS = 64 };
 
-	for (i = 0; i < j->s->n_gpus; i++)
-		if (look_gpu_used(j->s, i) && look_cc(&j->s->gpus[i]) > 0)
-			ccs[n++] = look_cc(&j->s->gpus[i]);
+/*
+ * All used GPUs; hidden ones do not have to be served. Of a name that stands for several chips every
+ * chip has to be. False when one of them may be anything.
+ */
+static bool wish_gpus(struct judge *j, struct torch_wish *w)
+{
+	int *ccs = arena_calloc(j->a, WISH_GPUS, sizeof(*ccs));
+	size_t i, k, n = 0;
+	bool all = true;
+
+	for (i = 0; i < j->s->n_gpus; i++) {
+		const struct gpu *g = &j->s->gpus[i];
+		struct gpu_match m = { .n = 0 };
+
+		if (!look_gpu_used(j->s, i))
+			continue;
+		if (look_cc(g) > 0 && n < WISH_GPUS)
+			ccs[n++] = look_cc(g);
+		if (look_cc(g) > 0)
+			continue;
+		if (fact_known(&g->ambiguous) && fact_known(&g->name))
+			compat_gpu_find(j->c, g->name.value, &m);
+		for (k = 0; k < m.n && n < WISH_GPUS; k++)
+			if (m.rows[k]->cc > 0)
+				ccs[n++] = m.rows[k]->cc;
+		all = false;
+	}
 	w->ccs = ccs;
 	w->n_ccs = n;
+	return all;
 }
 
 /* "torch==2.6.0 ... --index-url URL": what pip is to be told. */
@@ -188,6 +209,7 @@ void remedy_torch(struct judge *j, struct finding *f, const struct python *p)
 	};
 	const char *release = p ? look_torch_release(j, &p->torch) : NULL;
 	const struct torch_row *row;
+	bool certain;
 
 	if (look_is_tegra(j)) {
 		finding_remedy(
@@ -199,7 +221,7 @@ void remedy_torch(struct judge *j, struct finding *f, const struct python *p)
 			  "pytorch.org and PyPI have no code for Jetson."));
 		return;
 	}
-	wish_gpus(j, &w);
+	certain = wish_gpus(j, &w);
 	row = choose(j, w, release);
 	if (row) {
 		struct remedy *r = finding_remedy(
@@ -211,6 +233,16 @@ void remedy_torch(struct judge *j, struct finding *f, const struct python *p)
 				  : _("Install torch %s."),
 			build_name(j, row));
 		add_install(j, r, p, row);
+		return;
+	}
+	if (!certain) {
+		struct remedy *r = finding_remedy(
+			j, f, "%s",
+			_("First see which chip the GPU has, and name it by its PCI id: which "
+			  "PyTorch fits depends on that."));
+
+		remedy_command(j, r, "lspci -nn -d 10de:");
+		r->risk = RISK_SAFE;
 		return;
 	}
 	if (with_other_driver(j, f, p, w) || with_other_python(j, f, w) ||

@@ -208,20 +208,51 @@ static void only_ptx(struct judge *j, const struct python *p, size_t gpu,
 	remedy_torch(j, f, p);
 }
 
+/*
+ * A build that was only named has no binary to look into: whether it has code for the GPU is the
+ * question itself, and an answer that leaves it open is no pass.
+ */
+static void codes_unknown(struct judge *j, const struct python *p)
+{
+	struct finding *f;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < j->s->n_gpus; i++)
+		any = any || (look_gpu_used(j->s, i) && look_cc(&j->s->gpus[i]) > 0);
+	if (!any || !look_declared(&p->torch) || p != look_deciding(j->s) || look_is_tegra(j))
+		return;
+	f = finding_add(j, FINDING_INSUFFICIENT_EVIDENCE, look_prefix(p));
+	f->severity = SEVERITY_INFO;
+	finding_message(j, f,
+			_("The matrix does not hold for which GPUs torch %s was built, and there "
+			  "is no binary of it here that says so."),
+			p->torch.version.value);
+	finding_fact(j, f, "torch.version", &p->torch.version, _("a build with a known arch list"));
+	judge_ask(j, "%s", "python -c 'import torch; print(torch.cuda.get_arch_list())'");
+}
+
 static void code_in(struct judge *j, const struct python *p)
 {
 	struct look_archs archs;
 	const char *entry;
 	size_t i;
 
-	if (!look_torch_cuda(j, &p->torch) || look_unpublished(j, p))
+	if (look_unpublished(j, p))
 		return;
+	if (!look_torch_cuda(j, &p->torch)) {
+		/* Newer than the matrix and named without a variant: it may be any build. */
+		if (!look_torch_variant(j, &p->torch))
+			codes_unknown(j, p);
+		return;
+	}
 	if (!look_torch_archs(j, &p->torch, &archs)) {
 		judge_skip(
 			j, "torch.arch_list",
 			_("neither the binary nor the matrix says for which GPUs torch %s was "
 			  "built"),
 			p->torch.version.value);
+		codes_unknown(j, p);
 		return;
 	}
 	for (i = 0; i < j->s->n_gpus; i++) {

@@ -75,6 +75,31 @@ target() {
 	expect_out 10de:128b
 }
 
+@test "an ambiguous GPU name: a build for one of its chips is no remedy" {
+	target --assume gpu='GT 710' --assume driver=331.20 --assume torch=1.12.0+rocm5.1.1 --assume python=3.12
+	expect_status 1
+	[ "$(json "sorted({c for f in d['findings'] for r in f['remedies'] for c in r['commands']})")" = "['lspci -nn -d 10de:']" ]
+	# Both chips that are called so are served by one build.
+	target --assume gpu='TITAN X' --assume driver=580.65.06 --assume torch=1.12.0+rocm5.1.1 --assume python=3.12
+	[ "$(json "'every GPU' in d['root_cause']['remedies'][0]['text']")" = True ]
+	# What is shown as the evidence is called what it is.
+	target --assume gpu='GTX 1080' --assume driver=590.48.01
+	[ "$(json "[e['field'] for e in d['root_cause']['evidence'] if e['seen'] == 'GTX 1080']")" = "['gpu.name']" ]
+}
+
+@test "a named build whose targets nobody knows is undetermined, not a pass" {
+	local build
+	for build in 9.9.9 9.9.9+cu990; do
+		target --assume gpu=H100 --assume driver=580.65.06 --assume torch=$build --assume python=3.12
+		expect_status 3
+		[ "$(json "d['root_cause']['name']")" = insufficient-evidence ]
+		[ "$(json "'get_arch_list' in ' '.join(d['asks'])")" = True ]
+	done
+	# Without a GPU there is nothing to hold it against.
+	target --assume driver=580.65.06 --assume torch=2.14.1+cu126 --assume python=3.12
+	expect_status 0
+}
+
 @test "an unknown GPU name is a usage error with near names" {
 	target --assume gpu='RTX 9999'
 	expect_status 2
