@@ -6,6 +6,7 @@
 # `python -m torch.utils.collect_env`. Fails when a limit that we set ourselves is passed:
 #   cuvet --version, cuvet show torch 2.6.0    1.5 x /bin/true + 5 ms
 #   peak memory of cuvet check                 32 MiB
+# and those of tests/fetch/bench.py.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -61,5 +62,11 @@ if [ -x /usr/bin/time ]; then
 		exit mib > 32 }' $out/peak || bad=1
 else
 	echo "peak memory: /usr/bin/time is not here, not measured"
+fi
+
+if command -v curl >/dev/null && command -v python3 >/dev/null; then
+	python3 -B tests/fetch/bench.py || bad=1
+else
+	echo "cuvet fetch: no curl or python3 here, not compared"
 fi
 exit $bad
