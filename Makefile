@@ -376,6 +376,10 @@ check:
 lint:
 	$(Q)MAKE='$(MAKE)' bash tests/run.sh scripts/ lint/
 
+# How often triage names the cause of real reports, by class and difficulty.
+accuracy: build/cuvet
+	$(Q)python3 tests/triage/accuracy.py ./build/cuvet
+
 bench:
 	$(Q)sh packaging/deps.sh bench
 	$(Q)$(MAKE) --no-print-directory all
@@ -387,7 +391,7 @@ update-golden:
 
 test-programs: build/cuvet unit standin
 test-programs-asan: build/asan/cuvet unit-asan fuzz-replay
-.PHONY: deps run test check lint bench update-golden test-programs test-programs-asan
+.PHONY: deps run test check lint accuracy bench update-golden test-programs test-programs-asan
 
 # Wraps over-long lines and turns leading blanks into tabs, in sources only.
 format:
@@ -428,6 +432,7 @@ help:
 	@echo 'make unit             build the unit tests; unit-asan: with the sanitizers'
 	@echo 'make fuzz             fuzz each target for FUZZ_SECONDS (clang)'
 	@echo 'make bench            start-up and check times as ratios (hyperfine)'
+	@echo 'make accuracy         score triage on real reports, by class and difficulty'
 	@echo 'make update-golden    rewrite expected outputs'
 	@echo 'make format           wrap lines of C over 100 columns (clang-format)'
 	@echo 'make kernels          compile kernels/*.cu to the PTX beside them (clang 19)'

@@ -249,15 +249,28 @@ static int try_row(struct scan *s, struct row *row, size_t at)
 
 /* -------- the pass */
 
-static bool literal_at(const struct literal *l, const char *p, size_t n)
+/*
+ * Does the literal stand around `at`, where its four bytes are?  A blank of it is any run of blanks
+ * and line ends, since messages wrap and are indented. Returns where it begins.
+ */
+static bool literal_at(const struct literal *l, struct view t, size_t at, size_t *ret_start)
 {
-	size_t i;
+	size_t i, k = at;
 
-	if (n < l->s.n)
-		return false;
-	for (i = 0; i < l->s.n; i++)
-		if (fold(p[i]) != fold(l->s.p[i]))
+	for (i = l->at; i < l->s.n; i++, k++) {
+		if (k >= t.n || fold(t.p[k]) != fold(l->s.p[i]))
 			return false;
+		while (l->s.p[i] == ' ' && k + 1 < t.n && fold(t.p[k + 1]) == ' ')
+			k++;
+	}
+	for (i = l->at, k = at; i > 0; i--) {
+		if (!k || fold(t.p[k - 1]) != fold(l->s.p[i - 1]))
+			return false;
+		k--;
+		while (l->s.p[i - 1] == ' ' && k && fold(t.p[k - 1]) == ' ')
+			k--;
+	}
+	*ret_start = k;
 	return true;
 }
 
@@ -271,6 +284,7 @@ static bool spent(const struct row *row)
 static int try_at(struct scan *s, uint32_t *chain, size_t at)
 {
 	struct view t = s->p->t.s;
+	size_t start;
 	int r = 0;
 
 	while (*chain && !r) {
@@ -280,8 +294,8 @@ static int try_at(struct scan *s, uint32_t *chain, size_t at)
 			*chain = l->next;
 			continue;
 		}
-		if (at >= l->at && literal_at(l, t.p + at - l->at, t.n - at + l->at))
-			r = try_row(s, &s->rows[l->row], at - l->at);
+		if (literal_at(l, t, at, &start))
+			r = try_row(s, &s->rows[l->row], start);
 		chain = &l->next;
 	}
 	return r;

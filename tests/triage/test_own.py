@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 300
+"""Runs the cases of own-*.txt: each text has to give the name that it says, or not to give it.
+Every finding name has two texts at least that give it and one that is easily mistaken for it."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXE = os.environ.get("CUVET", "build/cuvet")
+# Judged over project files alone, or named otherwise: no text shows them by themselves.
+ELSEWHERE = {"requirement-not-met"}
+
+
+def cases():
+    for name in sorted(os.listdir(HERE)):
+        if not (name.startswith("own-") and name.endswith(".txt")):
+            continue
+        head, body = None, []
+        for line in open(os.path.join(HERE, name), encoding="utf-8"):
+            if line.startswith("=== "):
+                if head:
+                    yield head, "".join(body)
+                head, body = line[4:].split(), []
+            elif head:
+                body.append(line)
+        if head:
+            yield head, "".join(body)
+
+
+def root_of(text):
+    p = subprocess.run([EXE, "triage", "--json", "-"], input=text, capture_output=True, text=True,
+                       timeout=60, check=False)
+    try:
+        report = json.loads(p.stdout)
+    except ValueError:
+        return f"exit {p.returncode}: {p.stderr.strip()[:80]}", None
+    root = report["root_cause"]
+    return root["name"] if root else None, report
+
+
+def main():
+    n = bad = 0
+    seen = {}
+    for head, text in cases():
+        name, sign = head[0], head[1]
+        want = name if sign == "+" else head[2]
+        got, report = root_of(text)
+        fine = got == want if want != "-" else got != name
+        if report and got == "insufficient-evidence":
+            fine = fine and report["verdict"] == "undetermined" and bool(report["asks"])
+        seen.setdefault(name, []).append(sign)
+        n += 1
+        what = f"{'not ' if sign == '-' else ''}{name}: {text.splitlines()[0][:60]}"
+        if fine:
+            print(f"ok {n} - {what}")
+        else:
+            bad += 1
+            print(f"not ok {n} - {what}\n# want {want}, got {got}")
+    with open(os.path.join(HERE, "../../src/rule/finding.def"), encoding="utf-8") as f:
+        names = set(re.findall(r'"CV\d+", "([a-z0-9-]+)"', f.read()))
+    for name in sorted(names - ELSEWHERE):
+        signs = seen.get(name, [])
+        if signs.count("+") < 2 or ("-" not in signs and name != "insufficient-evidence"):
+            print(f"# {name}: {signs.count('+')} positive, {signs.count('-')} negative")
+    print(f"1..{n}")
+    print(f"{n - bad} passed, {bad} failed")
+    return 1 if bad else 0
+
+
+sys.exit(main())
