@@ -24,7 +24,6 @@ door libcurl 'curl/' 'src/net/http_curl.c'
 door libarchive 'archive(_entry)?\.h' 'src/sys/archive_door?(_tar).c'
 door libcrypto 'openssl/' 'src/net/crypto.c'
 door PCRE2 'pcre2' 'src/base/regex*.c'
-door libyaml 'yaml\.h' 'src/base/yaml.c'
 door libyaml 'yaml' 'src/base/yaml*.c'
 door dlopen 'dlfcn' 'src/sys/dl*.c'
 

@@ -146,6 +146,20 @@ static void set_language(const char *lang)
 	textdomain("cuvet");
 }
 
+/* What CI systems read is there for findings alone. */
+static bool format_fits(const struct cmd *cmd, const char *format)
+{
+	static const char *const all[] = { "text", "json", "markdown" };
+	size_t i;
+
+	if (!format || !cmd || strcmp(cmd->name, "check") == 0)
+		return true;
+	for (i = 0; i < ARRAY_LEN(all); i++)
+		if (strcmp(all[i], format) == 0)
+			return true;
+	return false;
+}
+
 static int dispatch(struct run *r, struct options *o, int argc, char **argv)
 {
 	const struct cmd *cmd = NULL;
@@ -173,6 +187,10 @@ static int dispatch(struct run *r, struct options *o, int argc, char **argv)
 		return print_help(r, cmd, false);
 	if (o->json && o->format && strcmp(o->format, "json") != 0) {
 		err_set(&err, ERR_USAGE, _("--json and --format %s exclude each other"), o->format);
+		return cli_fail(&err);
+	}
+	if (!format_fits(cmd, o->format)) {
+		err_set(&err, ERR_USAGE, _("--format %s goes with check alone"), o->format);
 		return cli_fail(&err);
 	}
 	if (o->json)

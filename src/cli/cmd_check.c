@@ -17,8 +17,8 @@ static const struct opt *const opts[] = { &opt_require, &opt_deep, &opt_timeout,
 
 const struct cmd cmd_check = {
 	.name = "check",
-	.args = "[SOURCE]",
-	.summary = N_("judge this machine, a root, an image or a saved snapshot (the default)"),
+	.args = "[SOURCE...]",
+	.summary = N_("judge this machine, a root, an image, project files or a saved snapshot (the default)"),
 	.details = N_(
 		"Finds the GPUs, the driver, the toolkits and the Python environments, judges whether "
 		"they fit together, and names the one thing that is broken, with its evidence and "
@@ -30,11 +30,19 @@ const struct cmd cmd_check = {
 		"not unpacked; what it says of itself (Env, Labels) is known, and its host is "
 		"declared with --assume.\n"
 		"\n"
+		"Project files (Dockerfile, requirements, pyproject.toml, locks, environment.yml, "
+		"pixi.toml, compose, Kubernetes, CI and more, told by name and content) are judged "
+		"by what they would install on the declared target, and a folder by those in it; "
+		"each finding names its line. --assume arg.NAME=VALUE gives an ARG of a Dockerfile. "
+		"Without --assume the targets of .cuvet.toml count.\n"
+		"\n"
 		"  cuvet check\n"
 		"  cuvet check --json\n"
 		"  cuvet check --root /mnt/disk\n"
 		"  cuvet check snapshot.json\n"
 		"  cuvet check image.tar --assume gpu=L4 --assume driver=550.90.07\n"
+		"  cuvet check Dockerfile requirements.txt --assume gpu=T4 --assume driver=535.183.01\n"
+		"  cuvet check . --format sarif\n"
 		"  cuvet check --no-live --assume gpu='RTX 5090' --assume driver=570.86.16 \\\n"
 		"      --assume torch=2.6.0+cu124 --assume python=3.12\n"
 		"  cuvet check --require 'cc>=8.0' --require 'driver>=550'\n"),

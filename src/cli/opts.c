@@ -14,7 +14,7 @@
 const struct opt opt_json = { .name = "json", .kind = OPT_FLAG, AT(json),
 	.help = N_("the result as one JSON document (as --format json)") };
 const struct opt opt_format = { .name = "format", .kind = OPT_STRING, .arg = "FORMAT", AT(format),
-	.choices = "text|json|markdown", .help = N_("form of the report") };
+	.choices = "text|json|markdown|sarif|junit|github|gitlab|checkstyle", .help = N_("form of the report") };
 const struct opt opt_root = { .name = "root", .kind = OPT_STRING, .arg = "DIR", AT(root),
 	.help = N_("judge the system below DIR instead of this machine") };
 const struct opt opt_facts = { .name = "facts", .kind = OPT_STRING, .arg = "FILE", AT(facts),

@@ -340,7 +340,7 @@
 	F(channel, N_("conda channel"))                           \
 	F(tool, N_("installer"))                                  \
 	F(pinned, N_("pinned")) /* yes: one release is named */   \
-	F(fault, N_("why it cannot be installed")) /* tag, release, python, glibc, platform, label, channel, cpu-solve */ \
+	F(fault, N_("why it cannot be installed")) /* tag, release, python, glibc, platform, label, channel, toolkit, cpu-solve */ \
 	F(clash, N_("what excludes it"))                          \
 	F(because, N_("asked for by"))                            \
 	F(replaces, N_("build that it replaces"))                 \
@@ -376,7 +376,7 @@
 	F(python, N_("Python"))                                   \
 	F(requires_python, N_("Python that is allowed"))          \
 	F(platform, N_("platform")) /* linux_x86_64 */            \
-	F(gpus, N_("GPUs asked for")) /* yes, no */               \
+	F(gpus, N_("GPUs asked for")) /* yes, no, runtime */      \
 	F(gpu_count, N_("number of GPUs asked for"))              \
 	F(capabilities, N_("driver capabilities asked for"))      \
 	A(packages, WANTED, N_("packages"))                       \

@@ -329,7 +329,9 @@ static void head(struct site *t)
 	if (p->name)
 		fact_set(&o->name, p->name, p->file);
 	fact_flag(&o->final, p->final, p->file);
-	if (p->gpus != GPU_NOT_SAID)
+	if (p->gpus == GPU_RUNTIME)
+		fact_set(&o->gpus, "runtime", at);
+	else if (p->gpus != GPU_NOT_SAID)
 		fact_flag(&o->gpus, p->gpus == GPU_REQUESTED, at);
 	if (p->gpu_count >= 0)
 		fact_int(t->r->a, &o->gpu_count, p->gpu_count, at);

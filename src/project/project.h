@@ -121,7 +121,12 @@ enum project_kind {
 const char *project_kind_name(enum project_kind k);
 
 /* How a container asks for GPUs. */
-enum gpu_request { GPU_NOT_SAID, GPU_REQUESTED, GPU_NOT_REQUESTED };
+enum gpu_request {
+	GPU_NOT_SAID,
+	GPU_REQUESTED,	/* a device request */
+	GPU_RUNTIME,	/* the nvidia runtime: variables say which */
+	GPU_NOT_REQUESTED,
+};
 
 /* One environment that is to be: a stage of a Dockerfile, a requirements file, a service. */
 struct project {

@@ -40,8 +40,11 @@ static void channels(struct conda *x)
 			x->defaults = true;
 		}
 	}
-	if (!x->s->n_channels && x->s->tool == BY_CONDA)
-		x->defaults = true;
+	if (x->s->n_channels || x->s->tool != BY_CONDA)
+		return;
+	/* miniforge and its kin know one channel from the start. */
+	x->forge = strstr(x->t->image.repo ? x->t->image.repo : "", "forge") != NULL;
+	x->defaults = !x->forge;
 }
 
 static void packages(struct conda *x)
@@ -199,8 +202,9 @@ static void official(struct conda *x, struct wanted *o)
 		cuda = x->toolkit ? choose_cuda(x, row, x->toolkit->spec, NULL)
 				  : choose_cuda(x, row, NULL, NULL);
 		put(x, o, version, cuda, "pytorch", x->toolkit ? x->toolkit : w);
+		/* No build for that toolkit: what can be solved is the CPU's. */
 		if (!cuda && x->toolkit)
-			fact_set(&o->fault, "channel", source_at(x->t, &x->toolkit->at));
+			fact_set(&o->fault, "toolkit", source_at(x->t, &x->toolkit->at));
 		return;
 	}
 	/* From 1.13 on pytorch-cuda chooses the build, and its parts lie in the nvidia channel. */
@@ -292,7 +296,6 @@ void resolve_conda(struct site *t, const struct step *s)
 		/* What the first channel does not hold comes from the next, where the order is free. */
 		official(&x, o);
 		if (fact_is(&o->fault, "channel") && x.forge && !fact_known(&o->clash) && !x.cuda) {
-			*o = (struct wanted){ 0 };
 			o = emit(t, s, &torch);
 			forge(&x, o);
 		}

@@ -117,8 +117,8 @@ static void compose_service(struct yml *y, const struct doc *s)
 		if (gpus->kind == DOC_LIST)
 			reservations(y, p, gpus);
 	}
-	if (doc_str(runtime) && strcmp(doc_str(runtime), "nvidia") == 0)
-		requested(p, GPU_REQUESTED, at_value(y, runtime));
+	if (doc_str(runtime) && strcmp(doc_str(runtime), "nvidia") == 0 && p->gpus != GPU_REQUESTED)
+		requested(p, GPU_RUNTIME, at_value(y, runtime));
 	reservations(y, p, doc_at(s, "deploy.resources.reservations.devices"));
 	for (args = doc_first(doc_get(s, "devices")); args; args = args->next)
 		if (doc_str(args) && (strstr(doc_str(args), "nvidia") || strstr(doc_str(args), "dxg")))

@@ -5,7 +5,8 @@
 #include "report/formats.h"
 
 const struct report_format *const report_formats[] = { &report_text, &report_json, &report_markdown,
-						       NULL };
+						       &report_sarif, &report_junit, &report_github,
+						       &report_gitlab, &report_checkstyle, NULL };
 
 const struct report_format *report_format(const char *name)
 {

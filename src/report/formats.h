@@ -8,6 +8,11 @@
 extern const struct report_format report_text;
 extern const struct report_format report_json;
 extern const struct report_format report_markdown;
+extern const struct report_format report_sarif;
+extern const struct report_format report_junit;
+extern const struct report_format report_github;
+extern const struct report_format report_gitlab;
+extern const struct report_format report_checkstyle;
 
 /* "" or a note such as "needs root, reboot" for a remedy; never NULL. */
 const char *remedy_note(struct arena *a, const struct remedy *r);

@@ -24,7 +24,7 @@ static bool wants_gpu(const struct planned *p)
 {
 	const char *family = fact_value(&p->image_family, "");
 
-	if (fact_yes(&p->gpus) || (fact_known(&p->image_cuda) && *p->image_cuda.value))
+	if (fact_yes(&p->gpus) || fact_is(&p->gpus, "runtime") || (fact_known(&p->image_cuda) && *p->image_cuda.value))
 		return true;
 	if (strcmp(family, "ngc") == 0 || strcmp(family, "vllm") == 0 || strcmp(family, "tgi") == 0 ||
 	    strcmp(family, "sglang") == 0)

@@ -107,6 +107,31 @@ static void wrong_gpu(struct judge *j, const struct planned *p, const struct wan
 
 /* -------- builds without CUDA */
 
+/* For releases that cudatoolkit chooses: name the toolkits that the channel was built for. */
+static bool conda_toolkit(struct judge *j, struct finding *f, const struct wanted *w)
+{
+	const char *version = fact_value(&w->version, NULL);
+	size_t i, n = compat_count(j->c, "torch_conda");
+
+	if (!version || version_at_least(version, "1.13"))
+		return false;
+	for (i = compat_find(j->c, "torch_conda", 0, "channel", "pytorch"); i < n;
+	     i = compat_find(j->c, "torch_conda", i + 1, "channel", "pytorch")) {
+		const struct json *row = compat_row(j->c, "torch_conda", i), *v;
+
+		if (!json_get_str(row, "version") || strcmp(json_get_str(row, "version"), version) != 0)
+			continue;
+		for (v = json_first(json_get(row, "cuda_builds")); v; v = json_next(v)) {
+			struct remedy *r = finding_remedy(j, f, _("PyTorch %s was built for this one:"), version);
+
+			remedy_command(j, r, "cudatoolkit=%s", json_str(v) ? json_str(v) : "");
+			r->risk = RISK_SAFE;
+		}
+		return true;
+	}
+	return false;
+}
+
 static void without_cuda(struct judge *j, const struct planned *p, const struct wanted *w)
 {
 	bool conda = fact_known(&w->channel), own_index = fact_known(&w->index) &&
@@ -129,6 +154,11 @@ static void without_cuda(struct judge *j, const struct planned *p, const struct 
 			finding_message(j, f, "%s",
 					_("Without a declared CUDA (system-requirements) pixi solves for a "
 					  "machine without a GPU and takes the CPU build of PyTorch."));
+		else if (fact_is(&w->fault, "toolkit"))
+			finding_message(j, f,
+					_("The channel has no build of PyTorch %s for this cudatoolkit: what can "
+					  "be solved is the CPU build."),
+					fact_value(&w->version, ""));
 		else if (fact_is(&w->fault, "cpu-solve") && fact_is(&w->channel, "pytorch"))
 			finding_message(j, f, "%s",
 					_("From 1.13 on pytorch-cuda (with the nvidia channel) chooses the "
@@ -148,14 +178,16 @@ static void without_cuda(struct judge *j, const struct planned *p, const struct 
 		index_line(j, f, w);
 	}
 	if (conda && !fact_is(&w->tool, "pixi") && fact_is(&w->channel, "pytorch")) {
-		struct remedy *r = finding_remedy(
+		struct remedy *r = conda_toolkit(j, f, w) ? NULL : finding_remedy(
 			j, f, "%s",
 			_("Name the CUDA build: pytorch-cuda beside pytorch, and the nvidia channel "
 			  "behind pytorch; and leave cpuonly out."));
 
-		remedy_command(j, r, "channels: [pytorch, nvidia]");
-		remedy_command(j, r, "dependencies: [pytorch, pytorch-cuda=12.1]");
-		r->risk = RISK_SAFE;
+		if (r) {
+			remedy_command(j, r, "channels: [pytorch, nvidia]");
+			remedy_command(j, r, "dependencies: [pytorch, pytorch-cuda=12.1]");
+			r->risk = RISK_SAFE;
+		}
 	}
 	project_fix_torch(j, f, p, w);
 	if (conda && fact_is(&w->channel, "conda-forge") && !fact_is(&w->tool, "pixi")) {
@@ -225,7 +257,7 @@ static void judge_torch(struct judge *j, const struct planned *p, const struct w
 	long gpu;
 
 	/* What cannot be installed has no build to be judged; the CPU's is one. */
-	if (fact_known(&w->fault) && !fact_is(&w->fault, "cpu-solve"))
+	if (fact_known(&w->fault) && !fact_is(&w->fault, "cpu-solve") && !fact_is(&w->fault, "toolkit"))
 		return;
 	if (cpu && taken) {
 		if (look_has_nvidia(j->s))
