@@ -209,6 +209,17 @@ static void put_rest(struct printer *p)
 		prose(p, 2, "%s (%s)", g[i].needs, g[i].why);
 }
 
+/* "live", "root (/mnt/disk)", "live (snapshot.json)". */
+static const char *source_text(struct arena *a, const struct report *rep)
+{
+	const struct fact *f = &rep->s->source;
+	const char *value = fact_value(f, "-");
+
+	if (!f->source || strcmp(f->source, "/") == 0 || *f->source == '-')
+		return value;
+	return arena_printf(a, "%s (%s)", value, f->source);
+}
+
 static void render(struct arena *a, const struct report *rep, struct strbuf *out)
 {
 	static const enum colour verdict_colour[] = {
@@ -217,8 +228,9 @@ static void render(struct arena *a, const struct report *rep, struct strbuf *out
 	};
 	struct printer p = { .a = a, .rep = rep, .out = out, .width = wrap_width(rep->width) };
 
-	strbuf_printf(out, _("cuvet %s, matrix of %s, source: %s\n\n"), CUVET_VERSION,
-		      rep->data_date, fact_value(&rep->s->source, "-"));
+	prose(&p, 0, _("cuvet %s, matrix of %s, source: %s"), CUVET_VERSION, rep->data_date,
+	      source_text(a, rep));
+	strbuf_addc(out, '\n');
 	put_layers(&p);
 	strbuf_addc(out, '\n');
 	put(&p, verdict_colour[rep->r->verdict], verdict_name(rep->r->verdict));

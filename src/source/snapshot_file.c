@@ -37,7 +37,8 @@ int source_snapshot_file(struct arena *a, const char *path, struct snapshot *ret
 		return err_set(err, ERR_PARSE, _("%s: schema %.60s is not known to this cuvet"),
 			       path, schema);
 	r = snapshot_load(a, obj, path, ret, err);
+	/* What it was taken of stays: rules and the reasons for what was not judged rest on it. */
 	if (!r)
-		fact_set(&ret->source, "snapshot", path);
+		fact_set(&ret->source, fact_value(&ret->source, "snapshot"), path);
 	return r;
 }

@@ -204,14 +204,31 @@ target() {
 	[ "$(json "len(d['asks']) > 0")" = True ]
 }
 
-@test "a snapshot judged elsewhere gives the same report" {
-	local args=(--no-live --assume gpu='RTX 5090' --assume driver=580.65.06 --assume torch=2.6.0+cu124 --assume python=3.12)
-	cuvet snapshot "${args[@]}"
+# same_report ARGS...: what check says at once, it says of the snapshot too.
+same_report() {
+	local at_once=$BATS_TEST_TMPDIR/at-once.json
+	cuvet check --json "$@"
+	cp "$OUT" "$at_once"
+	cuvet snapshot "$@"
 	expect_status 0
 	cp "$OUT" "$BATS_TEST_TMPDIR/s.json"
 	cuvet check --json "$BATS_TEST_TMPDIR/s.json"
-	expect_status 1
+	diff "$at_once" "$OUT" || fail "another report of the snapshot"
+}
+
+@test "a snapshot judged elsewhere gives the same report, to the letter" {
+	same_report --no-live --assume gpu='RTX 5090' --assume driver=580.65.06 --assume torch=2.6.0+cu124 --assume python=3.12
+	# A report is a snapshot too, without the sources.
+	cuvet check --json "$BATS_TEST_TMPDIR/at-once.json"
 	[ "$(json "d['root_cause']['name']")" = gpu-too-new-for-build ]
+	same_report --no-live --assume gpu=H100
+	same_report --no-live --assume 'gpu=GT 710' --assume torch=2.6.0 --assume os=windows
+	mkdir -p "$BATS_TEST_TMPDIR/tree/etc"
+	printf 'ID=debian\nVERSION_ID="12"\n' >"$BATS_TEST_TMPDIR/tree/etc/os-release"
+	same_report --root "$BATS_TEST_TMPDIR/tree"
+	cuvet check "$BATS_TEST_TMPDIR/s.json"
+	expect_out "source: image"
+	expect_out "s.json)"
 }
 
 @test "damaged snapshots are one-line errors" {
@@ -242,6 +259,16 @@ target() {
 		cuvet check --no-live --assume "gpu=$esc" --format $f
 		expect_status 2
 		expect_clean "$ERR"
+	done
+}
+
+@test "X7: what a snapshot says of its source reaches the terminal clean" {
+	local f
+	printf '%s' '{"schema":"cuvet.snapshot/1","facts":{"source":{"v":"\u001b[31m\u202e","s":"x"}}}' >"$BATS_TEST_TMPDIR/s.json"
+	for f in text markdown json; do
+		cuvet check "$BATS_TEST_TMPDIR/s.json" --format $f
+		[ "$status" -le 3 ]
+		expect_clean "$OUT"
 	done
 }
 
