@@ -150,15 +150,20 @@ static void replaced(struct triage *t)
 	const char *now = triage_value(t, "installed-torch");
 	bool was_cuda, is_cuda;
 
-	if (!old || !now || strcmp(old, now) == 0)
+	if (!now || (old && strcmp(old, now) == 0))
 		return;
+	if (!old)
+		old = triage_value(t, "torch-plus-any") ? triage_value(t, "torch-plus-any") : "";
 	was_cuda = strstr(old, "+cu") != NULL;
 	is_cuda = strstr(now, "+cu") != NULL;
+	if (!was_cuda && strstr(now, "+cpu") && triage_value(t, "torch-plus-any") &&
+	    strstr(triage_value(t, "torch-plus-any"), "+cu"))
+		was_cuda = true;
 	if (was_cuda && (strstr(now, "+cpu") || triage_has(t, "torch-cpu") ||
 			 (!is_cuda && (triage_has(t, "windows") || triage_has(t, "cpu-said")))))
-		triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 90,
-			   "uninstalled-torch installed-torch");
-	else if (was_cuda)
+		triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 93,
+			   "uninstalled-torch|installed-torch");
+	else if (was_cuda && triage_has(t, "uninstalled-torch"))
 		triage_add(t, FINDING_TORCH_REPLACED_BY_DEPENDENCY, 80,
 			   "uninstalled-torch installed-torch");
 }

@@ -149,13 +149,12 @@ static void by_age(struct triage *t)
 /* "Minimum and Maximum cuda capability ... is (7.0) - (12.0)", of a GPU that the line before names. */
 static void min_max(struct triage *t)
 {
-	const struct sign *g = triage_sign(t, "minmax-warning");
+	const char *p = triage_value(t, "minmax-warning");
 	const struct snapshot *s = t->j->s;
 	int low, high, cc;
-	const char *p;
 	size_t i;
 
-	if (!g || !(p = strchr(g->text.value, '(')))
+	if (!p || *p != '(')
 		return;
 	low = (int)(strtod(p + 1, NULL) * 10 + 0.5);
 	p = strchr(p + 1, '(');
@@ -221,11 +220,26 @@ static void found_version(struct triage *t)
 	}
 }
 
+/* The loaded one, else the one whose package is installed. */
+static const struct fact *driver_of(const struct snapshot *s)
+{
+	size_t i;
+
+	if (fact_known(&s->driver.version))
+		return &s->driver.version;
+	for (i = 0; i < s->n_os_packages; i++)
+		if (strstr(fact_value(&s->os_packages[i].name, ""), "nvidia-driver") &&
+		    look_branch(fact_value(&s->os_packages[i].version, "0")) >= 100)
+			return &s->os_packages[i].version;
+	return NULL;
+}
+
 /* A branch beyond the GPU's last, or before its first. */
 static void driver_and_gpu(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
-	const char *driver = fact_value(&s->driver.version, NULL);
+	const struct fact *version = driver_of(s);
+	const char *driver = version ? version->value : NULL;
 	bool fails = triage_has(t, "smi-fails") || triage_has(t, "cuda-fails") ||
 		     triage_has(t, "rm-init-failed") || triage_has(t, "probe-failed") ||
 		     triage_has(t, "release-unsupported");
@@ -255,7 +269,7 @@ static void driver_and_gpu(struct triage *t)
 			f = triage_add(t, FINDING_OPEN_MODULE_UNSUPPORTED_GPU, 82, "nvrm-open|open-package");
 		if (f) {
 			finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
-			finding_fact(t->j, f, "driver.version", &s->driver.version, NULL);
+			finding_fact(t->j, f, "driver.version", version, NULL);
 		}
 	}
 }

@@ -42,6 +42,22 @@ static size_t colour_residue(const char *p, size_t n)
 	return i > 1 && i < n && p[i] == 'm' && (i + 1 >= n || p[i + 1] != 'a') ? i + 1 : 0;
 }
 
+/* "[   12.345678] " of dmesg, so that messages which wrap stay whole. */
+static size_t kernel_time(const char *p, size_t n)
+{
+	size_t i = 1, digits;
+
+	while (i < n && i < 12 && p[i] == ' ')
+		i++;
+	for (digits = i; i < n && i < 24 && isdigit((unsigned char)p[i]); i++)
+		;
+	if (i == digits || i >= n || p[i] != '.')
+		return 0;
+	for (digits = ++i; i < n && i < 32 && isdigit((unsigned char)p[i]); i++)
+		;
+	return i - digits >= 2 && i + 1 < n && p[i] == ']' && p[i + 1] == ' ' ? i + 2 : 0;
+}
+
 struct entity {
 	const char *name, *text;
 };
@@ -131,6 +147,8 @@ static size_t ascii(struct out *o, struct view v, size_t i)
 		return 1;
 	}
 	if (c == '[' && (k = colour_residue(p, n)) != 0)
+		return k;
+	if (c == '[' && (!o->n || o->s[o->n - 1] == '\n') && (k = kernel_time(p, n)) != 0)
 		return k;
 	if ((c == '&' || c == '<') && (k = entity_at(p, n, &form)) != 0) {
 		put(o, form[0] == '\n' ? "\v" : form, strlen(form));

@@ -228,6 +228,24 @@ void paste_gpu(struct paste *p, struct view name, size_t line)
 	fact_set(&g->name, s, paste_source(p, line));
 }
 
+void paste_pci(struct paste *p, struct view id, size_t line)
+{
+	struct gpu *g;
+	size_t i;
+
+	for (i = 0; i < p->s->n_gpus; i++)
+		if (view_is(id, fact_value(&p->s->gpus[i].pci_id, "")))
+			return;
+	if (p->s->n_gpus >= GPUS_MAX)
+		return;
+	/* The only name so far is its name. */
+	g = p->s->n_gpus == 1 && !fact_known(&p->s->gpus[0].pci_id) &&
+			    p->s->gpus[0].name.source && strcmp(p->s->gpus[0].name.source, paste_source(p, line)) == 0 ?
+		    &p->s->gpus[0] :
+		    ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
+	fact_set(&g->pci_id, view_dup(p->a, id), paste_source(p, line));
+}
+
 static bool simple(struct paste *p, const char *name, struct view v, size_t line)
 {
 	struct snapshot *s = p->s;

@@ -35,6 +35,8 @@ void paste_package(struct paste *p, struct view name, struct view version, size_
 void paste_variable(struct paste *p, struct view name, struct view value, size_t line);
 /* A GPU by name, unless it is there; `many` of them at most 64. */
 void paste_gpu(struct paste *p, struct view name, size_t line);
+/* A GPU by its PCI id ("10de:2684"), unless it is there. */
+void paste_pci(struct paste *p, struct view id, size_t line);
 /* The one Python environment that a paste is taken to speak of. */
 struct python *paste_python(struct paste *p);
 const char *paste_source(struct paste *p, size_t line);

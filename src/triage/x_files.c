@@ -63,6 +63,14 @@ static void listed_nodes(struct paste *p, struct view s, size_t i)
 			return;
 		mode = (struct view){ s.p, 10 };
 	}
+	if (p->t.lines[i].by != NO_COMMAND) {
+		struct view cmd = line_cmd(&p->t.lines[p->t.lines[i].by]);
+
+		/* "ls /dev/nvidia[0-9]" does not show what else there is. */
+		if (view_find(cmd, "nvidia[") >= 0 || view_find(cmd, "nvidia?") >= 0 ||
+		    view_find(cmd, "nvidia0") >= 0)
+			sign_add(p, "nodes-partial", i, (struct view){ 0 });
+	}
 	while (paste_match(p, "(?:^|/dev/|\\s)(nvidia(?:-uvm-tools|-uvm|-modeset|ctl|-caps/nvidia-cap\\d+|-nvswitch\\w*|"
 			      "-cap\\d+|\\d+)|nvhost-\\w+|nvmap|dxg)(?=[\\s,:]|$)", s, &m)) {
 		node(p, m.group[1], mode, i);

@@ -14,6 +14,8 @@ static void header(struct paste *p, struct view s, size_t i)
 	sign_add(p, "smi-header", i, (struct view){ 0 });
 	if (paste_match(p, "(?:Driver|KMD)\\s+Version:\\s*([\\d.]+)", s, &m))
 		paste_fact(p, "driver.version", m.group[1], i);
+	else if (paste_match(p, "NVIDIA-SMI\\s+(\\d{3}\\.[\\d.]+)", s, &m))
+		paste_fact(p, "driver.version", m.group[1], i);
 	if (!paste_match(p, "CUDA(?:\\s+UMD)?\\s+Version:\\s*(\\d+\\.\\d+|N/A|ERR!)", s, &m))
 		return;
 	if (view_is(m.group[1], "N/A"))
@@ -72,7 +74,7 @@ static void smi_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
 
-	if (view_find(s, "NVIDIA-SMI") >= 0 && view_find(s, "ersion") >= 0)
+	if (view_find(s, "NVIDIA-SMI ") >= 0 && view_find(s, "has failed") < 0)
 		header(p, s, i);
 	else if (view_find(s, "Driver Version") >= 0 && view_find(s, "CUDA") >= 0)
 		header(p, s, i);

@@ -143,6 +143,8 @@ static void kernel_log_line(struct paste *p, size_t i)
 	struct regex_match m;
 	struct event *e;
 
+	if (view_find(s, "10de:") >= 0 && paste_match(p, "(?:PCI ID: ?|\\[)(10de:[0-9a-f]{4})\\b", s, &m))
+		paste_pci(p, m.group[1], i);
 	if (view_find(s, "Xid") < 0 ||
 	    !paste_match(p, "Xid\\s*(?:\\(?(?:PCI:)?([0-9a-fA-F:.]*)[^)]*\\))?\\s*:?\\s*(\\d{1,3})\\b", s, &m))
 		return;
