@@ -6,10 +6,13 @@
 #include "base/suggest.h"
 #include "cli/judged.h"
 #include "cli/opts.h"
+#include "cli/targets.h"
 #include "report/report.h"
 
 static int run(struct run *r)
 {
+	if (targets_apply(r))
+		return targets_run(r, "check");
 	return judged_run(r, "check");
 }
 

@@ -107,6 +107,13 @@ static void leave_out(struct run *r, const struct judged_subject *of, struct jud
 	jo->with = of->with;
 }
 
+int judged_names(struct run *r, const enum finding_id **ret_ignore, const enum finding_id **ret_error)
+{
+	int code = names(r, "ignore", &r->o->ignore, ret_ignore);
+
+	return code ? code : names(r, "error", &r->o->error, ret_error);
+}
+
 int judged_run(struct run *r, const char *command)
 {
 	return judged_run_of(r, command, NULL);

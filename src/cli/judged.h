@@ -23,6 +23,10 @@ int judged_run_of(struct run *r, const char *command, const struct judged_subjec
  */
 int judged_snapshot(struct run *r, struct compat **ret_c, struct snapshot *ret_s);
 
+/* --ignore and --error as identifiers, as many as there are names. 0, or the exit code. */
+int judged_names(struct run *r, const enum finding_id **ret_ignore,
+		 const enum finding_id **ret_error);
+
 /* Exit code of a verdict (design.md). */
 int judged_exit(const struct options *o, enum verdict v);
 

@@ -387,6 +387,13 @@
 #define DOUBT_FIELDS(F, L, O, A)                                  \
 	F(what, N_("not decided"))
 
+/* A finding that a line of a project file, or .cuvet.toml, leaves out. */
+#define PRAGMA_FIELDS(F, L, O, A)                                 \
+	F(name, N_("finding left out"))                           \
+	F(reason, N_("reason"))                                   \
+	F(line, N_("line that it holds for")) /* FILE:LINE; ABSENT: everywhere */ \
+	F(file, N_("file that it holds for"))
+
 #define SNAPSHOT_FIELDS(F, L, O, A)                               \
 	F(source, N_("source")) /* live, root, image, snapshot, assumed */ \
 	F(root, N_("root"))                                       \
@@ -408,7 +415,8 @@
 	A(os_packages, OSPACKAGE, N_("driver packages"))          \
 	A(log, EVENT, N_("kernel log"))                           \
 	A(signs, SIGN, N_("signs in the text"))                   \
-	A(projects, PLANNED, N_("project files"))
+	A(projects, PLANNED, N_("project files"))                 \
+	A(pragmas, PRAGMA, N_("findings left out"))
 
 /* Struct tags by the TYPE word of O and A rows. */
 #define STRUCT_PARTS struct parts
@@ -441,6 +449,7 @@
 #define STRUCT_DEED struct deed
 #define STRUCT_DOUBT struct undecided
 #define STRUCT_PLANNED struct planned
+#define STRUCT_PRAGMA struct left_out
 
 #define FIELD_F(name, label) struct fact name;
 #define FIELD_L(name, label) struct fact_list name;
@@ -478,6 +487,7 @@ struct wanted { WANTED_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct deed { DEED_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct undecided { DOUBT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct planned { PLANNED_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
+struct left_out { PRAGMA_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct require { REQUIRE_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 struct snapshot { SNAPSHOT_FIELDS(FIELD_F, FIELD_L, FIELD_O, FIELD_A) };
 

@@ -116,6 +116,9 @@ SCHEMA(DEED, deed);
 #define THIS undecided
 SCHEMA(DOUBT, undecided);
 #undef THIS
+#define THIS left_out
+SCHEMA(PRAGMA, left_out);
+#undef THIS
 #define THIS planned
 SCHEMA(PLANNED, planned);
 #undef THIS

@@ -406,10 +406,27 @@ static void fill_one(struct project_reader *r, struct snapshot *s, const struct 
 	doubts(t);
 }
 
+static void pragmas(struct project_reader *r, struct snapshot *s)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_pragmas; i++) {
+		const struct pragma *p = &r->pragmas[i];
+		struct left_out *l = ARENA_APPEND(r->a, s->pragmas, s->n_pragmas);
+		const char *at = place_text(r->a, &p->at);
+
+		fact_set(&l->name, p->name, at);
+		fact_set(&l->reason, *p->reason ? p->reason : NULL, at);
+		fact_set(&l->line,
+			 arena_printf(r->a, "%s:%zu", p->at.file, p->at.line + (p->alone ? 1 : 0)), at);
+	}
+}
+
 void project_fill(struct project_reader *r, struct snapshot *s)
 {
 	size_t i;
 
+	pragmas(r, s);
 	for (i = 0; i < r->list.n; i++)
 		fill_one(r, s, r->list.v[i]);
 }

@@ -151,7 +151,12 @@ bool project_used(const struct project_reader *r, const char *path)
 
 int project_open(struct project_reader *r, const char *path, struct view *ret, struct err *err)
 {
+	int rc;
+
 	if (++r->n_files > PROJECT_FILES)
 		return err_set(err, ERR_TOOBIG, _("%.200s: too many files are read"), path);
-	return file_read(r->a, path, PROJECT_FILE_MAX, ret, err);
+	rc = file_read(r->a, path, PROJECT_FILE_MAX, ret, err);
+	if (!rc)
+		pragma_scan(r, *ret, path);
+	return rc;
 }

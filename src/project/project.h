@@ -178,6 +178,13 @@ struct project_reader {
 	struct project_list list;
 	const char **used; /* files that another one reads: not judged by themselves */
 	size_t n_used;
+	/* "# cuvet: ignore=NAME reason": holds for its own line, or for the next one when it stands alone */
+	struct pragma {
+		const char *name, *reason;
+		struct place at;
+		bool alone;
+	} *pragmas;
+	size_t n_pragmas;
 	size_t n_files;	   /* opened so far, bounded */
 	size_t depth;
 };
@@ -220,6 +227,9 @@ bool project_used(const struct project_reader *r, const char *path);
 /* Reads a file; bounded in size and in how many are opened. */
 int project_open(struct project_reader *r, const char *path, struct view *ret,
 		 struct err *err) ATTR_MUST;
+
+/* Notes the pragmas of a file's text. */
+void pragma_scan(struct project_reader *r, struct view text, const char *path);
 
 /* A requirement by its text (PEP 508, an address, a wheel's file name) into a step. */
 void want_parse(struct project_reader *r, struct project *p, struct step *s, struct view text,

@@ -691,7 +691,7 @@ void resolve_torch(struct site *t, const struct step *s)
 	if (really_asked(&x)) {
 		w = decisive(&x);
 		spec = asked_spec(&x);
-		if (!from_url(&x, w)) {
+		if (w && !from_url(&x, w)) {
 			const char *wanted = spec;
 
 			clash = find_clash(&x, &src, &wanted);

@@ -74,6 +74,27 @@ static void put_skipped(struct jsonw *w, const struct results *r)
 	jsonw_end_array(w);
 }
 
+/* Only where there are several: a file for several targets, or several files. */
+static void put_targets(struct jsonw *w, const struct report *rep)
+{
+	const struct report_target *t;
+
+	if (!rep->n_targets)
+		return;
+	jsonw_key(w, "targets");
+	jsonw_array(w);
+	for (t = rep->targets; t < rep->targets + rep->n_targets; t++) {
+		jsonw_object(w);
+		jsonw_kstr(w, "target", *t->target ? t->target : NULL);
+		jsonw_kstr(w, "file", t->file);
+		jsonw_kstr(w, "part", t->part);
+		jsonw_kstr(w, "verdict", verdict_name(t->verdict));
+		jsonw_kstr(w, "root_cause", t->finding);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
 static void render(struct arena *a, const struct report *rep, struct strbuf *out)
 {
 	const struct results *r = rep->r;
@@ -101,6 +122,7 @@ static void render(struct arena *a, const struct report *rep, struct strbuf *out
 	jsonw_key(&w, "snapshot");
 	snapshot_report(a, &w, rep->s);
 	put_skipped(&w, r);
+	put_targets(&w, rep);
 	jsonw_end_object(&w);
 	strbuf_addc(out, '\n');
 }

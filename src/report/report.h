@@ -11,6 +11,13 @@
 
 struct compat;
 
+/* A row of the table target x file; `target` "" when none has a name. */
+struct report_target {
+	const char *target, *file, *part; /* part: stage or service, NULL */
+	enum verdict verdict;
+	const char *finding; /* name of the root cause, NULL */
+};
+
 struct report {
 	const char *command;   /* "check" */
 	const char *data_date; /* of the matrix */
@@ -19,6 +26,8 @@ struct report {
 	bool colour; /* ANSI SGR allowed */
 	bool utf8;   /* marks and lines beyond ASCII allowed */
 	int width;   /* columns, 0: unknown (80) */
+	const struct report_target *targets;
+	size_t n_targets;
 };
 
 struct report_format {

@@ -190,12 +190,37 @@ static void put_others(struct printer *p)
 	}
 }
 
+/* Target, file, verdict and what is broken; what is fine is counted alone when there is much. */
+static void put_targets(struct printer *p)
+{
+	const struct report *rep = p->rep;
+	size_t i, fine = 0;
+
+	if (!rep->n_targets)
+		return;
+	heading(p, BOLD, _("Files and targets"));
+	for (i = 0; i < rep->n_targets; i++) {
+		const struct report_target *t = &rep->targets[i];
+
+		if (rep->n_targets > 20 && t->verdict == VERDICT_STACK_OK) {
+			fine++;
+			continue;
+		}
+		prose(p, 2, "%s%s%s%s%s: %s%s%s", t->target, *t->target ? "  " : "", t->file,
+		      t->part ? ", " : "", t->part ? t->part : "", verdict_name(t->verdict),
+		      t->finding ? ", " : "", t->finding ? t->finding : "");
+	}
+	if (fine)
+		prose(p, 2, _("%zu more: stack-ok"), fine);
+}
+
 static void put_rest(struct printer *p)
 {
 	const struct results *r = p->rep->r;
 	struct skip_group *g;
 	size_t i, n;
 
+	put_targets(p);
 	if (r->n_asks) {
 		heading(p, BOLD, _("What would decide"));
 		for (i = 0; i < r->n_asks; i++)

@@ -20,13 +20,54 @@ static bool listed(const enum finding_id *ids, size_t n, enum finding_id id)
 	return false;
 }
 
+/* "Dockerfile:3" of "Dockerfile:3:17" */
+static bool on_line(const char *source, const char *line)
+{
+	size_t n = strlen(line);
+
+	return strncmp(source, line, n) == 0 && (source[n] == '\0' || source[n] == ':');
+}
+
+/* A comment in the file, or a project's configuration, that leaves this finding out. */
+static const struct left_out *left_out(struct judge *j, const struct finding *f)
+{
+	const char *name = finding_info(f->id)->name;
+	size_t i;
+
+	for (i = 0; i < j->s->n_pragmas; i++) {
+		const struct left_out *l = &j->s->pragmas[i];
+
+		if (!fact_is(&l->name, name) && !fact_is(&l->name, finding_info(f->id)->code))
+			continue;
+		if (fact_known(&l->line) &&
+		    (!f->n_evidence || !on_line(f->evidence[0].source, l->line.value)))
+			continue;
+		if (fact_known(&l->file) && !view_starts(view_of(f->subject), l->file.value) &&
+		    !view_ends(view_of(f->subject), l->file.value))
+			continue;
+		return l;
+	}
+	return NULL;
+}
+
 static void drop_ignored(struct judge *j, const struct judge_options *o)
 {
+	const struct left_out *l;
 	size_t i, n = 0;
 
-	for (i = 0; i < j->n_findings; i++)
-		if (!listed(o->ignore, o->n_ignore, j->findings[i]->id))
-			j->findings[n++] = j->findings[i];
+	for (i = 0; i < j->n_findings; i++) {
+		struct finding *f = j->findings[i];
+
+		if (listed(o->ignore, o->n_ignore, f->id))
+			continue;
+		l = left_out(j, f);
+		if (l)
+			judge_skip(j, arena_printf(j->a, "%s at %s", finding_info(f->id)->name,
+						   l->name.source),
+				   _("left out: %s"), fact_value(&l->reason, _("no reason is given")));
+		else
+			j->findings[n++] = f;
+	}
 	j->n_findings = n;
 }
 

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check over the targets of .cuvet.toml: every project file for every target, one report. Adds the
+ * findings of each target once; decides nothing itself.
+ */
+#include "cli/targets.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "cli/judged.h"
+#include "cli/present.h"
+#include "project/config.h"
+#include "report/report.h"
+#include "source/project.h"
+#include "source/source.h"
+
+struct targets {
+	struct run *r;
+	struct compat *c;
+	struct project_config config;
+	struct judge_options jo;
+	struct report_target *rows;
+	size_t n_rows;
+	struct finding **findings; /* of all targets, those of the first first */
+	size_t n_findings;
+	struct snapshot s; /* of the target with the worst verdict */
+	struct results results;
+	bool any;
+};
+
+static bool names_target(const struct options *o)
+{
+	static const char *const keys[] = { "gpu=", "driver=" };
+	size_t i, k;
+
+	for (i = 0; i < o->assume.n; i++)
+		for (k = 0; k < ARRAY_LEN(keys); k++)
+			if (strncmp(o->assume.v[i], keys[k], strlen(keys[k])) == 0)
+				return true;
+	return false;
+}
+
+static struct source_options source_of(struct targets *t, const struct config_target *target)
+{
+	const struct options *o = t->r->o;
+	size_t n = o->assume.n + (target ? target->n_assume : 0), i, k = 0;
+	const char **assume = arena_calloc(t->r->a, n + 1, sizeof(*assume));
+	const char **require = arena_calloc(t->r->a, o->require.n + t->config.n_require + 1, sizeof(*require));
+
+	for (i = 0; target && i < target->n_assume; i++)
+		assume[k++] = target->assume[i];
+	for (i = 0; i < o->assume.n; i++)
+		assume[k++] = o->assume.v[i];
+	for (i = 0; i < o->require.n; i++)
+		require[i] = o->require.v[i];
+	for (i = 0; i < t->config.n_require; i++)
+		require[o->require.n + i] = t->config.require[i];
+	return (struct source_options){
+		.inputs = o->args.v,
+		.n_inputs = o->args.n,
+		.assume = assume,
+		.n_assume = n,
+		.require = require,
+		.n_require = o->require.n + t->config.n_require,
+		.no_live = true,
+	};
+}
+
+/* Entries whose day is over leave nothing out any more. */
+static void leave_out(struct targets *t, struct snapshot *s)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char today[16] = "";
+	size_t i;
+
+	if (gmtime_r(&now, &tm))
+		strftime(today, sizeof(today), "%Y-%m-%d", &tm);
+	for (i = 0; i < t->config.n_ignores; i++) {
+		const struct config_ignore *g = &t->config.ignores[i];
+		struct left_out *l;
+
+		if (g->expires && strcmp(g->expires, today) < 0)
+			continue;
+		l = ARENA_APPEND(t->r->a, s->pragmas, s->n_pragmas);
+		fact_set(&l->name, g->name, g->at);
+		fact_set(&l->reason, g->reason, g->at);
+		if (g->file)
+			fact_set(&l->file, g->file, g->at);
+	}
+}
+
+static bool known(const struct targets *t, const struct finding *f)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_findings; i++)
+		if (t->findings[i]->id == f->id && strcmp(t->findings[i]->subject, f->subject) == 0 &&
+		    strcmp(t->findings[i]->message, f->message) == 0)
+			return true;
+	return false;
+}
+
+static void keep(struct targets *t, const struct results *r, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_findings; i++) {
+		struct finding *f = r->findings[i];
+
+		if (known(t, f))
+			continue;
+		if (name)
+			f->message = arena_printf(t->r->a, _("[target %s] %s"), name, f->message);
+		*ARENA_APPEND(t->r->a, t->findings, t->n_findings) = f;
+	}
+}
+
+/* One row of the table a project: judged by itself, so that no other takes its place. */
+static void rows(struct targets *t, const struct snapshot *s, const char *target)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_projects; i++) {
+		struct snapshot one = *s;
+		struct results r = { 0 };
+
+		one.projects = &s->projects[i];
+		one.n_projects = 1;
+		judge_run(t->r->a, &one, t->c, &t->jo, &r);
+		*ARENA_APPEND(t->r->a, t->rows, t->n_rows) = (struct report_target){
+			.target = target,
+			.file = fact_value(&one.projects->file, ""),
+			.part = fact_value(&one.projects->name, NULL),
+			.verdict = r.verdict,
+			.finding = r.root ? finding_info(r.root->id)->name : NULL,
+		};
+	}
+}
+
+static int one_target(struct targets *t, const struct config_target *target, struct err *err)
+{
+	struct source_options so = source_of(t, target);
+	const char *name = target ? target->name : NULL;
+	struct results r = { 0 };
+	struct snapshot s;
+	bool worse;
+
+	if (source_snapshot(t->r->a, t->c, &so, &s, err))
+		return -(int)err->code;
+	leave_out(t, &s);
+	rows(t, &s, name ? name : "");
+	judge_run(t->r->a, &s, t->c, &t->jo, &r);
+	keep(t, &r, name);
+	worse = !t->any || (r.verdict == VERDICT_BLOCKED && t->results.verdict != VERDICT_BLOCKED) ||
+		(r.verdict != VERDICT_STACK_OK && t->results.verdict == VERDICT_STACK_OK);
+	if (worse) {
+		t->s = s;
+		t->results = r;
+	}
+	t->any = true;
+	return 0;
+}
+
+bool targets_apply(struct run *r)
+{
+	const struct options *o = r->o;
+	struct source_options so = { .inputs = o->args.v, .n_inputs = o->args.n };
+
+	return o->args.n && !o->root && source_is_project(r->a, &so);
+}
+
+int targets_run(struct run *r, const char *command)
+{
+	const struct options *o = r->o;
+	struct targets t = { .r = r, .jo = { .n_ignore = o->ignore.n, .n_error = o->error.n } };
+	struct report rep = { .command = command };
+	struct err err = { 0 };
+	struct strbuf out;
+	size_t i;
+	int code;
+
+	if (project_config_read(r->a, o->args.v[0], &t.config, &err) ||
+	    compat_open(r->a, o->data, &t.c, &err))
+		return cli_fail(&err);
+	code = judged_names(r, &t.jo.ignore, &t.jo.error);
+	if (code)
+		return code;
+	if (names_target(o))
+		t.config.n_targets = 0;
+	for (i = 0; i < t.config.n_targets; i++)
+		if (one_target(&t, &t.config.targets[i], &err))
+			return cli_fail(&err);
+	if (!t.config.n_targets && one_target(&t, NULL, &err))
+		return cli_fail(&err);
+	if (compat_error(t.c))
+		return cli_fail(compat_error(t.c));
+	t.results.findings = t.findings;
+	t.results.n_findings = t.n_findings;
+	rep.s = &t.s;
+	rep.r = &t.results;
+	rep.data_date = compat_date(t.c);
+	rep.colour = present_colour(r);
+	rep.utf8 = present_utf8(r);
+	rep.width = present_width(r);
+	if (t.config.n_targets || t.n_rows > 1) {
+		rep.targets = t.rows;
+		rep.n_targets = t.n_rows;
+	}
+	strbuf_init(&out, r->a);
+	report_format(o->format ? o->format : "text")->render(r->a, &rep, &out);
+	code = cli_write(r, out.s, out.n);
+	return code ? code : judged_exit(o, t.results.verdict);
+}
