@@ -290,6 +290,24 @@ static bool on_min_length(struct schema_run *s, const struct json *arg, const st
 	return problem(s, _("is too short"));
 }
 
+static bool on_minimum(struct schema_run *s, const struct json *arg, const struct json *v)
+{
+	double least, have;
+
+	if (!json_num(v, &have) || (json_num(arg, &least) && have >= least))
+		return true;
+	return problem(s, _("is too small"));
+}
+
+static bool on_maximum(struct schema_run *s, const struct json *arg, const struct json *v)
+{
+	double most, have;
+
+	if (!json_num(v, &have) || (json_num(arg, &most) && have <= most))
+		return true;
+	return problem(s, _("is too large"));
+}
+
 static bool on_pattern(struct schema_run *s, const struct json *arg, const struct json *v)
 {
 	const struct pattern *p;
@@ -319,6 +337,8 @@ static const struct {
 	{ .name = "enum", .fn = on_enum },
 	{ .name = "const", .fn = on_const },
 	{ .name = "minLength", .fn = on_min_length },
+	{ .name = "minimum", .fn = on_minimum },
+	{ .name = "maximum", .fn = on_maximum },
 	{ .name = "minItems", .fn = on_min_items },
 	{ .name = "uniqueItems", .fn = on_unique_items },
 	{ .name = "$schema" },
