@@ -69,9 +69,10 @@ banned+='|sprintf|vsprintf|alloca'
 # shellcheck disable=SC2016
 tap "no unsafe or locale-bound parsing" "$(grep -rnE --include='*.[ch]' \
 	"(^|[^A-Za-z0-9_])($banned)[[:space:]]*\(" src | grep -vE ':[[:space:]]*(/?\*|//)')"
-# Paths of the system: sysroot and the live probes. Files that the user names: file and facts.
+# Paths of the system: sysroot and the live probes. Files that the user names: file and facts, image
+# (archives and layouts), project (files and folders of projects). The cache of copies: keep.
 openers='sys/sysroot*|sys/live*|base/file|probe/facts|compat/installed|update/store|env/write'
-openers+='|fetch/*|source/image*|sys/keep'
+openers+='|fetch/*|source/@(image*|project)|project/read|sys/keep'
 calls "only sysroot, live probes, file and fetch open paths" \
 	"open openat openat2 creat fopen freopen opendir fdopendir scandir stat lstat fstatat \
 	statx access faccessat readlink readlinkat realpath glob ftw nftw chdir" \

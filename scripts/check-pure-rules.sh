@@ -25,7 +25,7 @@ int main(void)
 EOF
 mapfile -t objects < <(tap_objects base model compat rule)
 log=$("${CC:-cc}" -std=gnu17 -D_GNU_SOURCE -Isrc -o "$tmp/judge" "$tmp/main.c" "${objects[@]}" \
-	build/obj/gen/*.o -lcjson 2>&1)
+	build/obj/gen/*.o -lcjson -lpcre2-8 -lyaml 2>&1)
 tap "rules link without probes, sources and reports" "$log"
 tap "rules judge an empty machine as undetermined" "$("$tmp/judge" 2>&1 || echo "exit code $?")"
 tap_end

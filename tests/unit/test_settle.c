@@ -64,7 +64,10 @@ static void every_rule_is_named(void **state)
 	(void)state;
 	for (i = 0; rules[i]; i++) {
 		assert_non_null(rules[i]->run);
+		/* What the user demands has no finding of its own; project files are read by
+		 * subject, and a rule sees several findings. */
 		if (strcmp(rules[i]->name, "require") != 0 &&
+		    strncmp(rules[i]->name, "project-", 8) != 0 &&
 		    !finding_lookup(rules[i]->name, &found))
 			fail_msg("rule %s is named after no finding", rules[i]->name);
 	}
