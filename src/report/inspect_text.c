@@ -55,7 +55,9 @@ static const char *spaced(struct printer *p, const char *list)
 	size_t n;
 
 	strbuf_init(&b, p->a);
-	while (list && *list) {
+	if (!list)
+		return b.s;
+	while (*list) {
 		n = strcspn(list, ":");
 		strbuf_sep(&b, " ");
 		strbuf_add(&b, n ? arena_strndup(p->a, list, n) : _("(working directory)"));
