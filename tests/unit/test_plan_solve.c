@@ -281,7 +281,7 @@ static const struct refused_row {
 	  .version = "2.6.0",
 	  .variant = "cu124",
 	  .name = "gpu-dropped-by-driver",
-	  .text = "driver 595.71.05 > 580, the last branch for GTX 1080 Ti" },
+	  .text = "driver 595.71.05 > 580, the last branch for NVIDIA GeForce GTX 1080 Ti" },
 	{ .q = { .assume = { "gpu=A100-SXM4-40GB", "driver=580" },
 		 .req = { "flash-attn" } },
 	  .version = "2.9.1",
