@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "model/snapshot_json.h"
+#include "source/cmdline.h"
 
 enum { UUID_LEN = 36, TOKEN_MIN = 20 };
 
@@ -219,5 +220,7 @@ void source_redact(struct arena *a, struct snapshot *s)
 {
 	struct redactor r = { .a = a };
 
+	if (fact_known(&s->host.cmdline))
+		s->host.cmdline.value = cmdline_kept(a, s->host.cmdline.value);
 	snapshot_rewrite(s, rewrite, &r);
 }

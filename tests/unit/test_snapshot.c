@@ -153,6 +153,20 @@ static void P7_redaction_masks_the_same_thing_the_same_way(void **state)
 	arena_free(a);
 }
 
+static void P7_only_what_rules_read_of_the_command_line_leaves(void **state)
+{
+	struct arena *a = arena_new(NULL);
+	struct snapshot s = sample(a);
+
+	(void)state;
+	fact_set(&s.host.cmdline,
+		 "root=UUID=9b8c ip=10.0.0.7 nouveau.modeset=0 nvidia-drm.modeset=1 pci=realloc=off -- --listen 9 iommu=x",
+		 "/proc/cmdline");
+	source_redact(a, &s);
+	assert_string_equal(s.host.cmdline.value, "nouveau.modeset=0 nvidia-drm.modeset=1 pci=realloc=off");
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +174,7 @@ int main(void)
 		cmocka_unit_test(the_report_holds_plain_values_and_loads_too),
 		cmocka_unit_test(damaged_snapshots_are_refused),
 		cmocka_unit_test(P7_redaction_masks_the_same_thing_the_same_way),
+		cmocka_unit_test(P7_only_what_rules_read_of_the_command_line_leaves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
