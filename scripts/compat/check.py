@@ -249,6 +249,45 @@ class Check:
                 self.say("image_tag " + tag, "listed is %s, the spot check says %s"
                          % (listed, check["listed"]))
 
+    def perf_rules(self, table):
+        """A figure out of its range by a factor of two is a slip of unit, direction or sparsity."""
+        facts = table["facts"]
+        rows = {row["name"]: row for row in table["rows"]}
+        chips = {row["chip"]: row["cc"] for row in (self.load("chip") or {"rows": []})["rows"]}
+
+        def within(where, what, value, most):
+            # Data sheets round, each figure for itself: a percent of slack.
+            if value and most and not 0.49 <= value / most <= 1.005:
+                self.say(where, "%s: %g is not between 0.5 and 1.0 of %g" % (what, value, most))
+
+        for row in table["rows"]:
+            where = self.where("perf", row)
+            pin = row.get("memory_gbit_per_s_pin")
+            if ("bus_bits" in row) != (pin is not None):
+                self.say(where, "bus_bits and memory_gbit_per_s_pin go together")
+            elif pin:
+                within(where, "memory_gb_per_s", row["memory_gb_per_s"], row["bus_bits"] / 8 * pin)
+            cc = float(chips.get(row["chip"]) or 0)
+            for field, first in (("tf32", 8.0), ("bf16", 8.0), ("fp8", 8.9)):
+                if field + "_tflop_per_s" in row and cc < first:
+                    self.say(where, "%s, but the chip has %s" % (field, cc))
+            within(where, "tf32", row.get("tf32_tflop_per_s"), row.get("bf16_tflop_per_s"))
+            within(where, "bf16", row.get("bf16_tflop_per_s"), row.get("fp8_tflop_per_s"))
+        for item in facts["measured"]:
+            where = "perf measured " + item["name"]
+            row = rows.get(item["name"])
+            if row is None:
+                self.say(where, "has no row")
+                continue
+            lane = facts["link"]["gb_per_s_lane"][item["link_generation"] - 1]
+            for field, value in item.items():
+                if field in ("h2d_gb_per_s", "d2h_gb_per_s"):
+                    within(where, field, value, lane * item["link_lanes"])
+                elif field.endswith("_gb_per_s"):
+                    within(where, field, value, row["memory_gb_per_s"])
+                elif field.endswith("_per_s"):
+                    within(where, field, value, row.get(field.replace("_most", "")))
+
     def torch_rules(self, table):
         defaults = {}
         for row in table["rows"]:

@@ -34,6 +34,7 @@ static const struct {
 	{ .table = "nvml_error", .keys = { KEY("code"), ALSO("name"), END } },
 	{ .table = "onnxruntime", .keys = { KEY("version"), KEY("channel"), END } },
 	{ .table = "pair", .keys = { KEY("torch"), ALSO("torchvision"), END } },
+	{ .table = "perf", .keys = { KEY("name"), ALSO("chip"), END } },
 	{ .table = "redist", .keys = { KEY("product"), KEY("label"), END } },
 	{ .table = "signatures", .keys = { KEY("id"), END } },
 	{ .table = "tensorflow", .keys = { KEY("version"), END } },
