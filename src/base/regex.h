@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Regular expressions, the only door to PCRE2: every match is bounded in steps, depth and memory. */
+/* Regular expressions, the only door to PCRE2: every match is bounded in steps, depth and memory.
+ */
 #ifndef BASE_REGEX_H
 #define BASE_REGEX_H
 
@@ -16,7 +17,7 @@ enum { REGEX_GROUPS = 10 };
 struct regex_match {
 	size_t start, end;		  /* of the whole match, in bytes of the subject */
 	struct view group[REGEX_GROUPS]; /* [0] the whole match; empty where a group took no part */
-	size_t n;			  /* groups of the pattern, the whole one too; at most REGEX_GROUPS */
+	size_t n; /* groups of the pattern, the whole one too; at most REGEX_GROUPS */
 };
 
 enum regex_result { REGEX_NO, REGEX_YES, REGEX_GAVE_UP };

@@ -17,8 +17,11 @@
 static const struct opt opt_each = { .name = "each", .kind = OPT_FLAG,
 				     .offset = offsetof(struct options, each),
 				     .help = N_("take each file as a case of its own") };
-static const struct opt opt_reply = { .name = "reply", .kind = OPT_STRING, .arg = "FORMAT",
-				      .choices = "markdown", .offset = offsetof(struct options, reply),
+static const struct opt opt_reply = { .name = "reply",
+				      .kind = OPT_STRING,
+				      .arg = "FORMAT",
+				      .choices = "markdown",
+				      .offset = offsetof(struct options, reply),
 				      .help = N_("write an answer to paste back") };
 
 static int add_file(struct run *r, const char *path, struct text *t)

@@ -128,8 +128,10 @@ static void fact_atoms(struct triage *t)
 	when(t, s->n_gpus > 0, "gpu");
 	when(t, fact_known(&s->driver.version), "driver");
 	when(t, s->n_toolkits > 0, "toolkit");
-	when(t, triage_has(t, "smi-gpu") || (triage_has(t, "smi-header") && !triage_has(t, "smi-fails")) ||
-			triage_has(t, "smi-said-ok"),
+	when(t,
+	     triage_has(t, "smi-gpu") ||
+		     (triage_has(t, "smi-header") && !triage_has(t, "smi-fails")) ||
+		     triage_has(t, "smi-said-ok"),
 	     "smi-works");
 }
 
@@ -329,7 +331,8 @@ static struct finding *strongest(struct judge *j)
 /* The deepest of those that explain it and are about as strong. */
 static bool ordinary(const struct finding *f, size_t n)
 {
-	return (size_t)f->order < n && f->certainty == CERTAINTY_OBSERVED && f->weight >= TRIAGE_FACTS;
+	return (size_t)f->order < n && f->certainty == CERTAINTY_OBSERVED &&
+	       f->weight >= TRIAGE_FACTS;
 }
 
 static struct finding *deepest(struct judge *j, struct finding *root, size_t n_ordinary)
@@ -403,7 +406,8 @@ static struct finding *undecided(struct triage *t)
 
 	f->subject = _("the pasted text");
 	f->severity = SEVERITY_INFO;
-	f->message = _("The text shows what failed, and not why: several causes would look like this.");
+	f->message =
+		_("The text shows what failed, and not why: several causes would look like this.");
 	for (i = 0; i < t->j->s->n_signs && f->n_evidence < 3; i++) {
 		g = &t->j->s->signs[i];
 		if (row_of(t, g->id.value))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules over the signs of a pasted text and the facts beside them. Causes are weighed: a finding says
- * how strongly the text speaks for it, and settling in triage takes the strongest that no other
- * explains. Nothing here runs unless the snapshot holds signs.
+ * Rules over the signs of a pasted text and the facts beside them. Causes are weighed: a finding
+ * says how strongly the text speaks for it, and settling in triage takes the strongest that no
+ * other explains. Nothing here runs unless the snapshot holds signs.
  */
 #ifndef RULE_TRIAGE_H
 #define RULE_TRIAGE_H
@@ -44,8 +44,8 @@ const struct sign *triage_sign(const struct triage *t, const char *atom);
 /* What it names, or NULL. */
 const char *triage_value(const struct triage *t, const char *atom);
 /*
- * All of the blank-separated terms: "a", "a|b", "!a". Adds evidence to f (may be NULL) from the signs
- * of the terms when they hold.
+ * All of the blank-separated terms: "a", "a|b", "!a". Adds evidence to f (may be NULL) from the
+ * signs of the terms when they hold.
  */
 bool triage_holds(struct triage *t, const char *terms, struct finding *f);
 /* Adds the finding, or strengthens the one that is there; the signs of `terms` are its evidence. */
@@ -59,7 +59,8 @@ void triage_install(struct triage *t);
 /* What to ask for when nothing decides. */
 void triage_asks(struct triage *t);
 
-/* For settling: weighs all findings, returns the root; adds insufficient-evidence when there is none. */
+/* For settling: weighs all findings, returns the root; adds insufficient-evidence when there is
+ * none. */
 const struct finding *triage_root(struct judge *j);
 
 #endif

@@ -96,7 +96,8 @@ static bool tensorflow_range(struct triage *t, const char *python)
 	}
 	range = compat_text(t->j->c, "tensorflow", at, "python");
 	dash = range ? strchr(range, '-') : NULL;
-	if (!dash || (look_driver_below(python, dash + 1) || strncmp(python, dash + 1, strlen(dash + 1)) == 0))
+	if (!dash || (look_driver_below(python, dash + 1) ||
+		      strncmp(python, dash + 1, strlen(dash + 1)) == 0))
 		return false;
 	triage_add(t, FINDING_PYTHON_NO_WHEEL, 84, "no-dist");
 	return true;
@@ -117,7 +118,8 @@ static void not_found(struct triage *t)
 		return;
 	if (!want) {
 		/* Too new or too old a Python has no wheel of anything. */
-		if (python && (!look_driver_below(python, "3.14") || look_driver_below(python, "3.8")))
+		if (python &&
+		    (!look_driver_below(python, "3.14") || look_driver_below(python, "3.8")))
 			triage_add(t, FINDING_PYTHON_NO_WHEEL, 74, "no-dist");
 		return;
 	}
@@ -203,12 +205,14 @@ static void mixed(struct triage *t, const struct python *p)
 		else if (ends(name, "-cu12"))
 			cu12 = &p->packages[i];
 		else if (ends(name, "-cu13") || strcmp(name, "nvidia-cublas") == 0 ||
-			 strcmp(name, "nvidia-cudnn") == 0 || strcmp(name, "nvidia-cuda-runtime") == 0)
+			 strcmp(name, "nvidia-cudnn") == 0 ||
+			 strcmp(name, "nvidia-cuda-runtime") == 0)
 			cu13 = &p->packages[i];
 	}
 	if ((cu11 != NULL) + (cu12 != NULL) + (cu13 != NULL) < 2)
 		return;
-	f = triage_add(t, FINDING_MIXED_CUDA_WHEELS, 80, "lib-missing|cuda-fails|cudnn-fails|cublas-fails");
+	f = triage_add(t, FINDING_MIXED_CUDA_WHEELS, 80,
+		       "lib-missing|cuda-fails|cudnn-fails|cublas-fails");
 	if (cu11)
 		finding_fact(t->j, f, cu11->name.value, &cu11->version, NULL);
 	if (cu12)
@@ -242,7 +246,8 @@ static void pairs(struct triage *t)
 	if (find(p, "onnxruntime") && find(p, "onnxruntime-gpu")) {
 		f = triage_add(t, FINDING_ONNXRUNTIME_CPU_SHADOWS_GPU, 84, "ort-cpu");
 		finding_fact(t->j, f, "onnxruntime", &find(p, "onnxruntime")->version, NULL);
-		finding_fact(t->j, f, "onnxruntime-gpu", &find(p, "onnxruntime-gpu")->version, NULL);
+		finding_fact(t->j, f, "onnxruntime-gpu", &find(p, "onnxruntime-gpu")->version,
+			     NULL);
 	}
 	if (find(p, "ctranslate2") && triage_has(t, "wants-cudnn-9") &&
 	    triage_has(t, "wants-cudnn-8"))

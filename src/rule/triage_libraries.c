@@ -100,10 +100,10 @@ static void missing(struct triage *t, const struct sign *g)
 	if (where)
 		finding_evidence(t->j, f, "text", where->text.value, NULL, where->text.source);
 	finding_message(t->j, f,
-			have == HAVE_SAME ? _("%s%s%s is there and not where the loader looks.") :
-			have == HAVE_OTHER ?
-					    _("%s%s%s is wanted, and only another version is there.") :
-					    _("%s%s%s is wanted and not there."),
+			have == HAVE_SAME ? _("%s%s%s is there and not where the loader looks.")
+			: have == HAVE_OTHER
+				? _("%s%s%s is wanted, and only another version is there.")
+				: _("%s%s%s is wanted and not there."),
 			want.name, *want.version ? ".so." : ".so", want.version);
 }
 
@@ -152,7 +152,8 @@ static void cupy(struct triage *t, const struct sign *g)
 	struct soname want;
 
 	if (major && parse(fact_value(&g->value, NULL), &want) && *want.version &&
-	    strcmp(want.name, "libnvJitLink") == 0 && strtol(major, NULL, 10) < strtol(want.version, NULL, 10))
+	    strcmp(want.name, "libnvJitLink") == 0 &&
+	    strtol(major, NULL, 10) < strtol(want.version, NULL, 10))
 		triage_add(t, FINDING_LIB_SHADOWING, 86, "cupy-cuda");
 }
 

@@ -31,8 +31,9 @@ static void visible(struct triage *t)
 	senseless = *v->value && !isdigit((unsigned char)v->value[0]) &&
 		    strncmp(v->value, "GPU-", 4) != 0 && strncmp(v->value, "-", 1) != 0 &&
 		    strcspn(v->value, "<[{") == strlen(v->value);
-	none = senseless || !*v->value || strncmp(v->value, "-1", 2) == 0 || strcasecmp(v->value, "none") == 0 ||
-	       strcasecmp(v->value, "all") == 0 || strcasecmp(v->value, "NoDevFiles") == 0;
+	none = senseless || !*v->value || strncmp(v->value, "-1", 2) == 0 ||
+	       strcasecmp(v->value, "none") == 0 || strcasecmp(v->value, "all") == 0 ||
+	       strcasecmp(v->value, "NoDevFiles") == 0;
 	first = strtol(v->value, NULL, 10);
 	beyond = isdigit((unsigned char)v->value[0]) && s->n_gpus > 0 && (size_t)first >= s->n_gpus;
 	if (!none && !beyond && !(isdigit((unsigned char)v->value[0]) && first > 0 && fails(t)))
@@ -101,7 +102,8 @@ static void packages(struct triage *t)
 		kmod |= strstr(name, "kmod") || strstr(name, "dkms") || strstr(name, "kernel");
 		if (module && triage_has(t, "module-version") && strcmp(module, v) != 0 &&
 		    !triage_has(t, "container")) {
-			f = triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 84, "nvml-mismatch|module-version");
+			f = triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 84,
+				       "nvml-mismatch|module-version");
 			finding_fact(t->j, f, "driver.version", &s->driver.version, v);
 			return;
 		}
@@ -120,7 +122,8 @@ static void loaded(struct triage *t)
 
 	if (module && nvml && look_branch(nvml) > 100 && strcmp(module, nvml) != 0 &&
 	    triage_has(t, "nvml-mismatch") && !triage_has(t, "container"))
-		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 82, "nvml-lib-version|module-version");
+		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 82,
+			   "nvml-lib-version|module-version");
 }
 
 /* What Nix, conda or another package manager brings does not follow a reboot. */
@@ -192,7 +195,8 @@ static void fabric(struct triage *t)
 
 	if (!driver || !fm || !strcmp(driver, fm) || look_branch(fm) < 400)
 		return;
-	f = triage_add(t, FINDING_FABRIC_MANAGER_VERSION_MISMATCH, 86, "fm-package-version|cuda-802");
+	f = triage_add(t, FINDING_FABRIC_MANAGER_VERSION_MISMATCH, 86,
+		       "fm-package-version|cuda-802");
 	finding_fact(t->j, f, "driver.version", &s->driver.version, fm);
 }
 

@@ -146,7 +146,8 @@ static void by_age(struct triage *t)
 	triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 62, "no-kernel-image");
 }
 
-/* "Minimum and Maximum cuda capability ... is (7.0) - (12.0)", of a GPU that the line before names. */
+/* "Minimum and Maximum cuda capability ... is (7.0) - (12.0)", of a GPU that the line before names.
+ */
 static void min_max(struct triage *t)
 {
 	const char *p = triage_value(t, "minmax-warning");
@@ -245,11 +246,11 @@ static void driver_and_gpu(struct triage *t)
 		     triage_has(t, "release-unsupported");
 	size_t i;
 
-	if (!driver || triage_has(t, "smi-works") || triage_has(t, "wsl"))
+	if (triage_has(t, "smi-works") || triage_has(t, "wsl"))
 		return;
 	for (i = 0; i < s->n_gpus; i++) {
 		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
-		unsigned branch = look_branch(driver);
+		unsigned branch = driver ? look_branch(driver) : 0;
 		struct finding *f = NULL;
 
 		if (!row)
@@ -257,19 +258,22 @@ static void driver_and_gpu(struct triage *t)
 		if (row->last_driver && look_branch(row->last_driver) < branch && branch >= 100)
 			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails ? 80 : 64,
 				       "smi-fails|release-unsupported|rm-init-failed");
-		else if (row->first_driver && !row->last_driver && look_branch(row->first_driver) > branch &&
-			 branch >= 100)
+		else if (row->first_driver && !row->last_driver &&
+			 look_branch(row->first_driver) > branch && branch >= 100)
 			f = triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, fails ? 82 : 64,
 				       "smi-fails|release-unsupported|rm-init-failed");
 		else if (row->open_module && strcmp(row->open_module, "required") == 0 &&
-			 (triage_has(t, "rm-init-failed") || triage_has(t, "smi-nodev")) && !fact_is(&s->driver.flavor, "open"))
+			 (triage_has(t, "rm-init-failed") || triage_has(t, "smi-nodev")) &&
+			 !fact_is(&s->driver.flavor, "open"))
 			f = triage_add(t, FINDING_OPEN_MODULE_REQUIRED, 74, "rm-init-failed");
 		else if (row->open_module && strcmp(row->open_module, "unsupported") == 0 &&
 			 fact_is(&s->driver.flavor, "open"))
-			f = triage_add(t, FINDING_OPEN_MODULE_UNSUPPORTED_GPU, 82, "nvrm-open|open-package");
+			f = triage_add(t, FINDING_OPEN_MODULE_UNSUPPORTED_GPU, 82,
+				       "nvrm-open|open-package");
 		if (f) {
 			finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
-			finding_fact(t->j, f, "driver.version", version, NULL);
+			if (version)
+				finding_fact(t->j, f, "driver.version", version, NULL);
 		}
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts from lines into the snapshot, by name; what a text says twice, and differently, is noted. */
+/* Facts from lines into the snapshot, by name; what a text says twice, and differently, is noted.
+ */
 #include "triage/paste.h"
 
 #include <ctype.h>
@@ -123,7 +124,8 @@ static void set_torch(struct paste *p, struct view v, size_t line)
 		fact_absent(&t->cuda, paste_source(p, line));
 	else if (view_starts(v, "cu") && v.n >= 4 && v.n <= 6 && isdigit((unsigned char)v.p[2]) &&
 		 !fact_known(&t->cuda))
-		fact_set(&t->cuda, arena_printf(p->a, "%.*s.%c", (int)(v.n - 3), v.p + 2, v.p[v.n - 1]),
+		fact_set(&t->cuda,
+			 arena_printf(p->a, "%.*s.%c", (int)(v.n - 3), v.p + 2, v.p[v.n - 1]),
 			 paste_source(p, line));
 }
 
@@ -239,10 +241,10 @@ void paste_pci(struct paste *p, struct view id, size_t line)
 	if (p->s->n_gpus >= GPUS_MAX)
 		return;
 	/* The only name so far is its name. */
-	g = p->s->n_gpus == 1 && !fact_known(&p->s->gpus[0].pci_id) &&
-			    p->s->gpus[0].name.source && strcmp(p->s->gpus[0].name.source, paste_source(p, line)) == 0 ?
-		    &p->s->gpus[0] :
-		    ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
+	g = p->s->n_gpus == 1 && !fact_known(&p->s->gpus[0].pci_id) && p->s->gpus[0].name.source &&
+			    strcmp(p->s->gpus[0].name.source, paste_source(p, line)) == 0
+		    ? &p->s->gpus[0]
+		    : ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
 	fact_set(&g->pci_id, view_dup(p->a, id), paste_source(p, line));
 }
 

@@ -24,8 +24,8 @@ struct paste {
 };
 
 /*
- * Facts by name ("driver.version", "gpu.name", ...), from a line. The first that a text says wins; a
- * later one that disagrees becomes the sign "differs:NAME", unless it only says more of the same.
+ * Facts by name ("driver.version", "gpu.name", ...), from a line. The first that a text says wins;
+ * a later one that disagrees becomes the sign "differs:NAME", unless it only says more of the same.
  * False when the name is unknown or the value senseless.
  */
 bool paste_fact(struct paste *p, const char *name, struct view value, size_t line);

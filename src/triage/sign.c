@@ -94,8 +94,9 @@ static int add_literals(struct scan *s, uint32_t row)
 		size_t at;
 
 		if (lit.n < LITERAL_MIN)
-			return err_set(s->err, ERR_DATA, "%s %s: a literal of \"any\" needs %d bytes",
-				       TABLE, s->rows[row].id, LITERAL_MIN);
+			return err_set(s->err, ERR_DATA,
+				       "%s %s: a literal of \"any\" needs %d bytes", TABLE,
+				       s->rows[row].id, LITERAL_MIN);
 		l = ARENA_APPEND(s->p->a, s->literals, s->n_literals);
 		at = rarest(s, lit);
 		h = hash4(word_of(lit.p + at));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The signature engine: rows of the table "signatures" against a text. A literal of the row has to
- * stand in the text before its pattern is even compiled, so that hundreds of rows cost one pass. What
- * matches becomes a sign of the snapshot and, where the row says so, facts.
+ * stand in the text before its pattern is even compiled, so that hundreds of rows cost one pass.
+ * What matches becomes a sign of the snapshot and, where the row says so, facts.
  */
 #ifndef TRIAGE_SIGN_H
 #define TRIAGE_SIGN_H

@@ -13,14 +13,71 @@
 
 /* Programs that helpdesks ask for; after "# " these are commands and no comments. */
 static const char *const programs[] = {
-	"nvidia-smi", "ls",	"cat",	    "docker",	"podman",  "lspci",	"lsmod",   "dmesg",
-	"journalctl", "modinfo", "modprobe", "dkms",	"uname",   "python",	"python3", "pip",
-	"pip3",	      "conda",	"mamba",    "env",	"echo",	   "ldconfig",	"ldd",	   "which",
-	"nvcc",	      "dpkg",	"rpm",	    "apt",	"apt-get", "yum",	"dnf",	   "kubectl",
-	"systemctl",  "mokutil", "find",    "stat",	"df",	   "ulimit",	"srun",	   "sbatch",
-	"singularity", "apptainer", "nvidia-container-cli", "grep", "file", "readlink", "id", "mount",
-	"getenforce", "ausearch", "prime-select", "sudo", "nvidia-ctk", "crictl", "microk8s", "pacman",
-	"emerge", "snap", "wsl", "scontrol", "sinfo", "ray", "cmake", "make", "nvidia-cuda-mps-control",
+	"nvidia-smi",
+	"ls",
+	"cat",
+	"docker",
+	"podman",
+	"lspci",
+	"lsmod",
+	"dmesg",
+	"journalctl",
+	"modinfo",
+	"modprobe",
+	"dkms",
+	"uname",
+	"python",
+	"python3",
+	"pip",
+	"pip3",
+	"conda",
+	"mamba",
+	"env",
+	"echo",
+	"ldconfig",
+	"ldd",
+	"which",
+	"nvcc",
+	"dpkg",
+	"rpm",
+	"apt",
+	"apt-get",
+	"yum",
+	"dnf",
+	"kubectl",
+	"systemctl",
+	"mokutil",
+	"find",
+	"stat",
+	"df",
+	"ulimit",
+	"srun",
+	"sbatch",
+	"singularity",
+	"apptainer",
+	"nvidia-container-cli",
+	"grep",
+	"file",
+	"readlink",
+	"id",
+	"mount",
+	"getenforce",
+	"ausearch",
+	"prime-select",
+	"sudo",
+	"nvidia-ctk",
+	"crictl",
+	"microk8s",
+	"pacman",
+	"emerge",
+	"snap",
+	"wsl",
+	"scontrol",
+	"sinfo",
+	"ray",
+	"cmake",
+	"make",
+	"nvidia-cuda-mps-control",
 };
 
 static bool is_program(struct view v)
@@ -111,7 +168,9 @@ static struct view odd_prompt(struct view v)
 
 struct view text_prompt(struct view v)
 {
-	static const char *const simple[] = { "$ ", ">>> ", "% ", "! ", "!", "\xe2\x9d\xaf ", "+ " };
+	static const char *const simple[] = {
+		"$ ", ">>> ", "% ", "! ", "!", "\xe2\x9d\xaf ", "+ "
+	};
 	struct view cmd;
 	size_t i;
 
@@ -262,7 +321,8 @@ bool text_silent(const struct text *t, size_t i)
 		if (t->lines[k].cmd_at)
 			return true;
 		if (t->lines[k].s.n)
-			return view_starts(t->lines[k].s, "# ") || view_starts(t->lines[k].s, "(no ") ||
+			return view_starts(t->lines[k].s, "# ") ||
+			       view_starts(t->lines[k].s, "(no ") ||
 			       view_starts(t->lines[k].s, "(empty") ||
 			       view_starts(t->lines[k].s, "(nothing") ||
 			       view_starts(t->lines[k].s, "<no output");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * "Name: value" reports: torch.utils.collect_env of every era, what vLLM and others built on it, and
- * the short forms that people write ("OS: Windows 11", "CUDA toolkit: 11.4.4").
+ * "Name: value" reports: torch.utils.collect_env of every era, what vLLM and others built on it,
+ * and the short forms that people write ("OS: Windows 11", "CUDA toolkit: 11.4.4").
  */
 #include <string.h>
 
@@ -113,8 +113,10 @@ static void set_os(struct paste *p, struct view v, size_t i)
 		paste_fact(p, "host.system", VIEW("macos"), i);
 	else if (paste_match(p, "wsl ?2|microsoft-standard", v, NULL))
 		paste_fact(p, "host.system", VIEW("wsl2"), i);
-	else if (paste_match(p, "linux|ubuntu|debian|fedora|centos|rhel|red hat|rocky|alma|suse|arch|"
-				"manjaro|gentoo|nixos|alpine|mint|pop!|amazon", v, NULL))
+	else if (paste_match(p,
+			     "linux|ubuntu|debian|fedora|centos|rhel|red hat|rocky|alma|suse|arch|"
+			     "manjaro|gentoo|nixos|alpine|mint|pop!|amazon",
+			     v, NULL))
 		paste_fact(p, "host.system", VIEW("linux"), i);
 	if (paste_match(p, "aarch64|arm64", v, NULL))
 		paste_fact(p, "host.arch", VIEW("aarch64"), i);

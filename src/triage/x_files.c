@@ -71,8 +71,11 @@ static void listed_nodes(struct paste *p, struct view s, size_t i)
 		    view_find(cmd, "nvidia0") >= 0)
 			sign_add(p, "nodes-partial", i, (struct view){ 0 });
 	}
-	while (paste_match(p, "(?:^|/dev/|\\s)(nvidia(?:-uvm-tools|-uvm|-modeset|ctl|-caps/nvidia-cap\\d+|-nvswitch\\w*|"
-			      "-cap\\d+|\\d+)|nvhost-\\w+|nvmap|dxg)(?=[\\s,:]|$)", s, &m)) {
+	while (paste_match(
+		p,
+		"(?:^|/dev/|\\s)(nvidia(?:-uvm-tools|-uvm|-modeset|ctl|-caps/nvidia-cap\\d+|-nvswitch\\w*|"
+		"-cap\\d+|\\d+)|nvhost-\\w+|nvmap|dxg)(?=[\\s,:]|$)",
+		s, &m)) {
 		node(p, m.group[1], mode, i);
 		if (mode.n)
 			closed_node(p, p->t.lines[i].s, m.group[1], i);
@@ -108,19 +111,23 @@ static void library(struct paste *p, struct view s, size_t i)
 	    view_find(s, "not found") >= 0 || view_find(s, "undefined symbol") >= 0 ||
 	    view_find(s, "Error") >= 0 || view_find(s, "error") >= 0)
 		return;
-	if (paste_match(p, "libnvidia-ml\\.so\\.(\\d{3}\\.\\d+(?:\\.\\d+)?)", s, &m) && p->t.lines[i].by != NO_COMMAND) {
+	if (paste_match(p, "libnvidia-ml\\.so\\.(\\d{3}\\.\\d+(?:\\.\\d+)?)", s, &m) &&
+	    p->t.lines[i].by != NO_COMMAND) {
 		if (fact_known(&p->s->driver.libnvml.version) &&
 		    !view_is(m.group[1], p->s->driver.libnvml.version.value))
 			sign_add(p, "driver-libs-several", i, m.group[1]);
 		else
-			fact_set(&p->s->driver.libnvml.version, view_dup(p->a, m.group[1]), paste_source(p, i));
+			fact_set(&p->s->driver.libnvml.version, view_dup(p->a, m.group[1]),
+				 paste_source(p, i));
 	}
-	if (paste_match(p, "libcuda\\.so\\.(\\d{3}\\.\\d+(?:\\.\\d+)?)", s, &m) && p->t.lines[i].by != NO_COMMAND) {
+	if (paste_match(p, "libcuda\\.so\\.(\\d{3}\\.\\d+(?:\\.\\d+)?)", s, &m) &&
+	    p->t.lines[i].by != NO_COMMAND) {
 		if (fact_known(&p->s->driver.libcuda.version) &&
 		    !view_is(m.group[1], p->s->driver.libcuda.version.value))
 			sign_add(p, "driver-libs-several", i, m.group[1]);
 		else
-			fact_set(&p->s->driver.libcuda.version, view_dup(p->a, m.group[1]), paste_source(p, i));
+			fact_set(&p->s->driver.libcuda.version, view_dup(p->a, m.group[1]),
+				 paste_source(p, i));
 	}
 	if (view_find(s, "->") < 0 && p->t.lines[i].by != NO_COMMAND &&
 	    paste_match(p, "(libcuda\\.so\\.\\d{3}\\.[.\\d]+)", s, &m))
@@ -146,8 +153,8 @@ static void files_line(struct paste *p, size_t i)
 	     (l->by != NO_COMMAND && (view_find(line_cmd(&p->t.lines[l->by]), "ls ") >= 0 ||
 				      view_find(line_cmd(&p->t.lines[l->by]), "dev") >= 0))))
 		listed_nodes(p, s, i);
-	else if (view_starts(s, "/dev/nvidia") || view_is(s, "nvidia0") || view_is(s, "nvidiactl") ||
-		 view_starts(s, "/dev/dxg"))
+	else if (view_starts(s, "/dev/nvidia") || view_is(s, "nvidia0") ||
+		 view_is(s, "nvidiactl") || view_starts(s, "/dev/dxg"))
 		listed_nodes(p, s, i);
 	if (view_find(s, "->") > 0)
 		link_line(p, s, i);

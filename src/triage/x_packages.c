@@ -45,15 +45,20 @@ static void packages_line(struct paste *p, size_t i)
 		p->packages_seen++;
 		return;
 	}
-	if (paste_match(p, "^([a-z_][\\w.-]+)\\s+(\\d[\\w.+]*)\\s+(\\w*(?:py|cpu|cuda|h)[0-9a-f]\\S*|\\w+_\\d+|\\d+)"
-			   "(?:\\s+(\\S+))?$", s, &m) ||
-	    paste_match(p, "^((?:py)?torch)\\s+(\\d[\\w.+]*)\\s+(\\S*(?:cpu|cuda)\\S*)(?:\\s+(\\S+))?",
+	if (paste_match(
+		    p,
+		    "^([a-z_][\\w.-]+)\\s+(\\d[\\w.+]*)\\s+(\\w*(?:py|cpu|cuda|h)[0-9a-f]\\S*|\\w+_\\d+|\\d+)"
+		    "(?:\\s+(\\S+))?$",
+		    s, &m) ||
+	    paste_match(p,
+			"^((?:py)?torch)\\s+(\\d[\\w.+]*)\\s+(\\S*(?:cpu|cuda)\\S*)(?:\\s+(\\S+))?",
 			s, &m)) {
 		conda_row(p, &m, i);
 		return;
 	}
-	if (paste_match(p, "^([A-Za-z][\\w.-]+)\\s+(\\d+(?:\\.\\w+)+(?:\\+[\\w.]+)?)(?:\\s+/\\S+)?$", s,
-			&m) &&
+	if (paste_match(p,
+			"^([A-Za-z][\\w.-]+)\\s+(\\d+(?:\\.\\w+)+(?:\\+[\\w.]+)?)(?:\\s+/\\S+)?$",
+			s, &m) &&
 	    (under(p, i, "pip") || under(p, i, "list") || l->by == NO_COMMAND)) {
 		paste_package(p, m.group[1], m.group[2], i);
 		p->packages_seen++;
@@ -84,7 +89,10 @@ static void index_tag(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (!paste_match(p, "download\\.pytorch\\.org/whl/(?:nightly/|test/)?(c[pu]+\\d*|rocm[\\d.]+|xpu)\\b", s, &m))
+	if (!paste_match(
+		    p,
+		    "download\\.pytorch\\.org/whl/(?:nightly/|test/)?(c[pu]+\\d*|rocm[\\d.]+|xpu)\\b",
+		    s, &m))
 		return;
 	sign_add(p, "index-tag", i, m.group[1]);
 	if (view_find(s, "--extra-index-url") >= 0)
@@ -95,9 +103,14 @@ static void wanted(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p, "(?:requirement|distribution found for|install(?: \\S+)*?)\\s+[\"']?(torch==[\\w.+]+)", s, &m))
+	if (paste_match(
+		    p,
+		    "(?:requirement|distribution found for|install(?: \\S+)*?)\\s+[\"']?(torch==[\\w.+]+)",
+		    s, &m))
 		sign_add(p, "wants-torch", i, view_skip(m.group[1], 7));
-	else if (paste_match(p, "(?:requirement|distribution found for)\\s+([\\w.-]+)(?:[=<>~! (]|$)", s, &m))
+	else if (paste_match(p,
+			     "(?:requirement|distribution found for)\\s+([\\w.-]+)(?:[=<>~! (]|$)",
+			     s, &m))
 		sign_add(p, "wants-package", i, m.group[1]);
 }
 
@@ -110,11 +123,18 @@ static void install_line(struct paste *p, size_t i)
 		s.n = 1000;
 	if (view_find(s, "/whl/") >= 0)
 		index_tag(p, s, i);
-	if (view_starts(s, "Successfully installed") || view_find(s, "Successfully installed ") >= 0)
+	if (view_starts(s, "Successfully installed") ||
+	    view_find(s, "Successfully installed ") >= 0)
 		installed(p, s, i);
-	if (paste_match(p, "Uninstalling torch-(\\d[\\w.+]*)|Found existing installation: torch (\\d[\\w.+]*)|"
-			   "Successfully uninstalled torch-(\\d[\\w.+]*)", s, &m))
-		sign_add(p, "uninstalled-torch", i, m.group[1].n ? m.group[1] : m.group[2].n ? m.group[2] : m.group[3]);
+	if (paste_match(
+		    p,
+		    "Uninstalling torch-(\\d[\\w.+]*)|Found existing installation: torch (\\d[\\w.+]*)|"
+		    "Successfully uninstalled torch-(\\d[\\w.+]*)",
+		    s, &m))
+		sign_add(p, "uninstalled-torch", i,
+			 m.group[1].n	? m.group[1]
+			 : m.group[2].n ? m.group[2]
+					: m.group[3]);
 	if (view_find(s, "==") >= 0 || view_find(s, "requirement") >= 0 ||
 	    view_find(s, "distribution") >= 0)
 		wanted(p, s, i);

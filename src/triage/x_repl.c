@@ -81,7 +81,8 @@ static void repl_line(struct paste *p, size_t i)
 	if (view_find(l->s, "available") >= 0)
 		availability(p, l->s, i);
 	if (view_find(l->s, "list_physical_devices") >= 0 &&
-	    paste_match(p, "list_physical_devices\\([^)]*\\)\\s*(?:->|=>|=|:|#)?\\s*\\[\\]", l->s, NULL))
+	    paste_match(p, "list_physical_devices\\([^)]*\\)\\s*(?:->|=>|=|:|#)?\\s*\\[\\]", l->s,
+			NULL))
 		sign_add(p, "tf-no-gpu", i, (struct view){ 0 });
 	if (view_find(l->s, "ython") >= 0 &&
 	    paste_match(p, "\\bpython(?: version)?[ :=]+v?(\\d\\.\\d+(?:\\.\\d+)?)\\b", l->s, &m))

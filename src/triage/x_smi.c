@@ -26,7 +26,8 @@ static void header(struct paste *p, struct view s, size_t i)
 		paste_fact(p, "driver.ceiling", m.group[1], i);
 }
 
-/* "|   0  NVIDIA GeForce RTX 3090    Off  | 00000000:01:00.0 Off |": the name, and every GPU is one. */
+/* "|   0  NVIDIA GeForce RTX 3090    Off  | 00000000:01:00.0 Off |": the name, and every GPU is
+ * one. */
 static void table_row(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
@@ -39,8 +40,8 @@ static void table_row(struct paste *p, struct view s, size_t i)
 	if (p->s->n_gpus >= 64)
 		return;
 	g = NULL;
-	if (p->s->n_gpus && fact_known(&p->s->gpus[0].name) && !fact_known(&p->s->gpus[0].address) &&
-	    p->s->n_gpus == 1 && view_is(m.group[1], "0"))
+	if (p->s->n_gpus && fact_known(&p->s->gpus[0].name) &&
+	    !fact_known(&p->s->gpus[0].address) && p->s->n_gpus == 1 && view_is(m.group[1], "0"))
 		g = &p->s->gpus[0];
 	if (!g)
 		g = ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);

@@ -21,7 +21,11 @@ static void lsmod_row(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (!paste_match(p, "^(nvidia(?:_uvm|_drm|_modeset|_peermem)?|nouveau|vfio_pci|i915|amdgpu|ib_umad)\\s+\\d+\\s+-?\\d+", s, &m))
+	if (!paste_match(
+		    p,
+		    "^(nvidia(?:_uvm|_drm|_modeset|_peermem)?|nouveau|vfio_pci|i915|amdgpu|"
+		    "ib_umad)\\s+\\d+\\s+-?\\d+",
+		    s, &m))
 		return;
 	if (view_is(m.group[1], "nvidia")) {
 		fact_flag(&p->s->driver.module_loaded, true, paste_source(p, i));
@@ -39,7 +43,11 @@ static void dkms_row(struct paste *p, struct view s, size_t i)
 	struct regex_match m;
 	struct dkms *d;
 
-	if (!paste_match(p, "^(nvidia[\\w-]*)[/,] ?([\\d.]+)(?:, ?([^,\\s:]+))?(?:, ?\\w+)?: (added|built|installed|failed|broken)", s, &m))
+	if (!paste_match(
+		    p,
+		    "^(nvidia[\\w-]*)[/,] ?([\\d.]+)(?:, ?([^,\\s:]+))?(?:, ?\\w+)?: (added|"
+		    "built|installed|failed|broken)",
+		    s, &m))
 		return;
 	if (p->s->driver.n_dkms >= 100)
 		return;
@@ -49,7 +57,8 @@ static void dkms_row(struct paste *p, struct view s, size_t i)
 	if (m.group[3].n)
 		fact_set(&d->kernel, view_dup(p->a, m.group[3]), paste_source(p, i));
 	fact_set(&d->state, view_dup(p->a, m.group[4]), paste_source(p, i));
-	sign_add(p, view_is(m.group[4], "installed") ? "dkms-installed" : "dkms-not-installed", i, m.group[3]);
+	sign_add(p, view_is(m.group[4], "installed") ? "dkms-installed" : "dkms-not-installed", i,
+		 m.group[3]);
 }
 
 static void modules_line(struct paste *p, size_t i)
@@ -86,8 +95,12 @@ static void os_package(struct paste *p, struct view name, struct view version, s
 	fact_set(&k->name, view_dup(p->a, name), paste_source(p, i));
 	fact_set(&k->version, view_dup(p->a, version), paste_source(p, i));
 	fact_set(&k->status, "installed", paste_source(p, i));
-	if (paste_match(p, "^(?:nvidia-(?:driver|dkms|utils|compute-utils|kernel|\\d{3}|headless|open|x11)|"
-			   "libnvidia|kmod-nvidia|nvidia-driver|cuda-drivers|xserver-xorg-video-nvidia)", name, NULL)) {
+	if (paste_match(
+		    p,
+		    "^(?:nvidia-(?:driver|dkms|utils|compute-utils|kernel|\\d{3}|headless|"
+		    "open|x11)|"
+		    "libnvidia|kmod-nvidia|nvidia-driver|cuda-drivers|xserver-xorg-video-nvidia)",
+		    name, NULL)) {
 		sign_add(p, "driver-package", i, version);
 		if (paste_match(p, "(\\d{3})", name, &m))
 			sign_add(p, "driver-package-branch", i, m.group[1]);
@@ -121,13 +134,13 @@ static const char *xid_meaning(struct view n)
 	static const struct {
 		const char *xid, *sign;
 	} list[] = {
-		{ "79", "xid-off-bus" },     { "48", "xid-ecc" },   { "63", "xid-ecc" },
-		{ "64", "xid-ecc" },	     { "92", "xid-ecc" },   { "94", "xid-ecc" },
-		{ "95", "xid-ecc" },	     { "171", "xid-ecc" },  { "172", "xid-ecc" },
-		{ "140", "xid-ecc" },	     { "119", "xid-gsp" },  { "120", "xid-gsp" },
-		{ "61", "xid-hardware" },    { "62", "xid-hardware" }, { "74", "xid-hardware" },
-		{ "110", "xid-hardware" },   { "167", "xid-hardware" }, { "13", "xid-program" }, { "31", "xid-program" },
-		{ "43", "xid-program" },     { "45", "xid-program" },
+		{ "79", "xid-off-bus" },   { "48", "xid-ecc" },	      { "63", "xid-ecc" },
+		{ "64", "xid-ecc" },	   { "92", "xid-ecc" },	      { "94", "xid-ecc" },
+		{ "95", "xid-ecc" },	   { "171", "xid-ecc" },      { "172", "xid-ecc" },
+		{ "140", "xid-ecc" },	   { "119", "xid-gsp" },      { "120", "xid-gsp" },
+		{ "61", "xid-hardware" },  { "62", "xid-hardware" },  { "74", "xid-hardware" },
+		{ "110", "xid-hardware" }, { "167", "xid-hardware" }, { "13", "xid-program" },
+		{ "31", "xid-program" },   { "43", "xid-program" },   { "45", "xid-program" },
 	};
 	size_t i;
 
@@ -143,10 +156,13 @@ static void kernel_log_line(struct paste *p, size_t i)
 	struct regex_match m;
 	struct event *e;
 
-	if (view_find(s, "10de:") >= 0 && paste_match(p, "(?:PCI ID: ?|\\[)(10de:[0-9a-f]{4})\\b", s, &m))
+	if (view_find(s, "10de:") >= 0 &&
+	    paste_match(p, "(?:PCI ID: ?|\\[)(10de:[0-9a-f]{4})\\b", s, &m))
 		paste_pci(p, m.group[1], i);
 	if (view_find(s, "Xid") < 0 ||
-	    !paste_match(p, "Xid\\s*(?:\\(?(?:PCI:)?([0-9a-fA-F:.]*)[^)]*\\))?\\s*:?\\s*(\\d{1,3})\\b", s, &m))
+	    !paste_match(p,
+			 "Xid\\s*(?:\\(?(?:PCI:)?([0-9a-fA-F:.]*)[^)]*\\))?\\s*:?\\s*(\\d{1,3})\\b",
+			 s, &m))
 		return;
 	sign_add(p, xid_meaning(m.group[2]), i, m.group[2]);
 	if (p->s->n_log >= 500)

@@ -7,9 +7,10 @@
 #include "triage/paste.h"
 #include "triage/sign.h"
 
-static const char known[] = "\\b((?:CUDA|NVIDIA|SLURM|NCCL|TORCH|PYTORCH|TF|XLA|JAX|HIP|ROCR|RAY|NUMBA|TRITON)_[A-Z0-9_]+|"
-			    "LD_LIBRARY_PATH|LD_PRELOAD|PYTHONPATH|PYTHONNOUSERSITE|VIRTUAL_ENV|"
-			    "CONDA_PREFIX|CC|CXX)[\"']?\\]?\\s?=\\s?(\"[^\"]*\"|'[^']*'|[^\\s;]*)";
+static const char known[] =
+	"\\b((?:CUDA|NVIDIA|SLURM|NCCL|TORCH|PYTORCH|TF|XLA|JAX|HIP|ROCR|RAY|NUMBA|TRITON)_[A-Z0-9_]+|"
+	"LD_LIBRARY_PATH|LD_PRELOAD|PYTHONPATH|PYTHONNOUSERSITE|VIRTUAL_ENV|"
+	"CONDA_PREFIX|CC|CXX)[\"']?\\]?\\s?=\\s?(\"[^\"]*\"|'[^']*'|[^\\s;]*)";
 
 static void variables_line(struct paste *p, size_t i)
 {
@@ -22,7 +23,8 @@ static void variables_line(struct paste *p, size_t i)
 		const struct line *l = &p->t.lines[i];
 
 		if (!l->cmd_at && l->by == (int32_t)i - 1 && l->by != NO_COMMAND &&
-		    paste_match(p, "^(?:echo|printenv) \\$?\"?\\$?\\{?([A-Z][A-Z0-9_]+)", line_cmd(&p->t.lines[l->by]), &m))
+		    paste_match(p, "^(?:echo|printenv) \\$?\"?\\$?\\{?([A-Z][A-Z0-9_]+)",
+				line_cmd(&p->t.lines[l->by]), &m))
 			paste_variable(p, m.group[1], l->s, i);
 		return;
 	}

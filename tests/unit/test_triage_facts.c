@@ -52,14 +52,16 @@ static void collect_env(void **state)
 	struct paste_world w;
 
 	(void)state;
-	read_text(&w, "Collecting environment information...\n"
-		      "PyTorch version: 2.6.0+cu124\nIs debug build: False\n"
-		      "CUDA used to build PyTorch: 12.4\nROCM used to build PyTorch: N/A\n\n"
-		      "OS: Ubuntu 22.04.5 LTS (x86_64)\nGCC version: (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0\n"
-		      "Libc version: glibc-2.35\n\nPython version: 3.10.12 (main, Aug 15 2025) (64-bit runtime)\n"
-		      "Is CUDA available: False\nCUDA runtime version: 12.8.93\n"
-		      "GPU models and configuration: GPU 0: NVIDIA GeForce RTX 3090\n"
-		      "Nvidia driver version: 535.183.01\n[pip3] torchvision==0.21.0+cu124\n");
+	read_text(
+		&w,
+		"Collecting environment information...\n"
+		"PyTorch version: 2.6.0+cu124\nIs debug build: False\n"
+		"CUDA used to build PyTorch: 12.4\nROCM used to build PyTorch: N/A\n\n"
+		"OS: Ubuntu 22.04.5 LTS (x86_64)\nGCC version: (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0\n"
+		"Libc version: glibc-2.35\n\nPython version: 3.10.12 (main, Aug 15 2025) (64-bit runtime)\n"
+		"Is CUDA available: False\nCUDA runtime version: 12.8.93\n"
+		"GPU models and configuration: GPU 0: NVIDIA GeForce RTX 3090\n"
+		"Nvidia driver version: 535.183.01\n[pip3] torchvision==0.21.0+cu124\n");
 	is(&w.s.pythons[0].torch.version, "2.6.0+cu124", "pasted line 2");
 	is(&w.s.pythons[0].torch.cuda, "12.4", NULL);
 	is(&w.s.pythons[0].torch.torchvision, "0.21.0+cu124", "pasted line 16");
@@ -98,8 +100,10 @@ static void nvidia_smi_of_all_ages(void **state)
 			assert_false(fact_known(&w.s.driver.cuda_ceiling));
 		arena_free(w.a);
 	}
-	read_text(&w, "|   0  NVIDIA GeForce RTX 3090        Off | 00000000:01:00.0  On |                  N/A |\n"
-		      "|   1  Tesla T4                       Off | 00000000:02:00.0 Off |                    0 |\n");
+	read_text(
+		&w,
+		"|   0  NVIDIA GeForce RTX 3090        Off | 00000000:01:00.0  On |                  N/A |\n"
+		"|   1  Tesla T4                       Off | 00000000:02:00.0 Off |                    0 |\n");
 	assert_int_equal(w.s.n_gpus, 2);
 	is(&w.s.gpus[1].name, "Tesla T4", "pasted line 2");
 	arena_free(w.a);
@@ -155,7 +159,9 @@ static void P9_half_a_traceback_is_read(void **state)
 		      "    raise AssertionError(\"Torch not compiled with CUDA ena");
 	assert_false(has(&w, "not-compiled"));
 	arena_free(w.a);
-	read_text(&w, "line 293, in _lazy_init\nAssertionError: Torch not compiled\n    with CUDA enabled");
+	read_text(
+		&w,
+		"line 293, in _lazy_init\nAssertionError: Torch not compiled\n    with CUDA enabled");
 	assert_true(has(&w, "not-compiled"));
 	arena_free(w.a);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text to lines: encodings, escapes, prompts, whose output a line is; whatever comes in (P1-P9, P14). */
+/* Text to lines: encodings, escapes, prompts, whose output a line is; whatever comes in (P1-P9,
+ * P14). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +79,8 @@ static void P5_escapes_are_gone(void **state)
 static void P6_invisible_characters_are_gone(void **state)
 {
 	struct arena *a = arena_new(NULL);
-	struct text t = TEXT(a, "to\xe2\x80\x8brch\xe2\x80\xae 2.1\n\xe2\x80\x9cq\xe2\x80\x9d\xc2\xa0z");
+	struct text t =
+		TEXT(a, "to\xe2\x80\x8brch\xe2\x80\xae 2.1\n\xe2\x80\x9cq\xe2\x80\x9d\xc2\xa0z");
 
 	(void)state;
 	line_is(&t, 0, "torch 2.1");
@@ -102,7 +104,8 @@ static void P1_binary_becomes_text(void **state)
 	t = text_of(a, bytes, sizeof(bytes));
 	assert_true(utf8_valid(t.s, NULL));
 	for (i = 0; i < t.s.n; i++)
-		assert_true(t.s.p[i] == '\n' || t.s.p[i] == '\t' || (unsigned char)t.s.p[i] >= 0x20);
+		assert_true(t.s.p[i] == '\n' || t.s.p[i] == '\t' ||
+			    (unsigned char)t.s.p[i] >= 0x20);
 	arena_free(a);
 }
 
