@@ -193,6 +193,16 @@ static int memory_bytes(void *ctx, const char *p, size_t n, struct err *err)
 	return 0;
 }
 
+static void memory_pause(void *ctx, long ms, const char *why)
+{
+	const struct memory *m = ctx;
+	const struct fetch_watch *w = &m->c->o->watch;
+
+	if (w->note)
+		w->note(w->ctx, arena_printf(m->c->a, _("%s; trying again in %.1f s"), why,
+					     (double)ms / 1000));
+}
+
 static int get_manifest(struct cache *c, const char *rel, struct view *ret, struct err *err)
 {
 	struct memory m = { .c = c };
@@ -204,6 +214,7 @@ static int get_manifest(struct cache *c, const char *rel, struct view *ret, stru
 		.restart = memory_restart,
 		.bytes = memory_bytes,
 		.tick = watch_tick,
+		.pause = memory_pause,
 		.ctx = &m,
 	};
 	int r;

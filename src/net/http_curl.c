@@ -360,7 +360,8 @@ static bool set_stream(struct stream *s, const char *url, struct curl_slist *hea
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	SET(CURLOPT_USERAGENT, "cuvet/" CUVET_VERSION);
-	SET(CURLOPT_BUFFERSIZE, buffer_for(ask->limit_rate));
+	/* Refused while a buffer of an earlier try is there, which then has this size already. */
+	(void)s->h->api.setopt(e, CURLOPT_BUFFERSIZE, buffer_for(ask->limit_rate));
 	SET(CURLOPT_ERRORBUFFER, s->h->text);
 	SET(CURLOPT_HEADERFUNCTION, on_header);
 	SET(CURLOPT_HEADERDATA, s);

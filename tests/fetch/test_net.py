@@ -407,10 +407,12 @@ def unreachable(tap, base):
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
     r = w.install("--retries", "1", mirror="http://127.0.0.1:%d" % port)
-    tap.check("N2 refused", r.returncode == 4 and "redistrib_9.1.1.json" in r.stderr and
+    tap.check("N2 refused, twice", r.returncode == 4 and "redistrib_9.1.1.json" in r.stderr and
+              "given up after 2 tries" in r.stderr and
               not w.left() and not w.cache.exists(), r)
-    r = w.install("--retries", "0", "--timeout", "5", mirror="https://name.invalid")
-    tap.check("N1 name does not resolve", r.returncode == 4 and "name.invalid" in r.stderr, r)
+    r = w.install("--retries", "1", "--timeout", "5", mirror="https://name.invalid")
+    tap.check("N1 name does not resolve", r.returncode == 4 and
+              "given up after 2 tries" in r.stderr and "name.invalid" in r.stderr, r)
     r = w.install(mirror="http://example.org/compute")
     tap.check("N5 plain http elsewhere is not taken", r.returncode == 2 and "https" in r.stderr, r)
     r = w.install(mirror="ftp://127.0.0.1/")
