@@ -10,9 +10,13 @@ static const struct doc *member(const struct doc *map, const char *key, int dept
 
 	if (!map || map->kind != DOC_MAP)
 		return NULL;
+	/* Of two of one name the later counts, as in the tools that read such a file. */
+	found = NULL;
 	for (d = map->first; d; d = d->next)
 		if (strcmp(d->key, key) == 0)
-			return d;
+			found = d;
+	if (found)
+		return found;
 	for (d = map->first; d && depth; d = d->next) {
 		const struct doc *from = strcmp(d->key, "<<") == 0 ? d : NULL;
 

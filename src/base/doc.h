@@ -41,7 +41,7 @@ struct doc {
 enum {
 	DOC_DEPTH = 64,	       /* nesting */
 	DOC_KEYS = 8192,       /* members of one map */
-	DOC_WEIGHT = 1 << 20,  /* values of a document, aliases expanded (faults: P11) */
+	DOC_WEIGHT = 1 << 20,  /* values of a document, aliases expanded (faults: P10) */
 };
 
 /*

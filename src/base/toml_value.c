@@ -313,7 +313,6 @@ static bool fits_int64(struct view v)
 	char buf[80];
 	size_t i, n = 0;
 	uint64_t u;
-	int64_t x;
 	int base = 10;
 
 	if (v.n > 2 && v.p[0] == '0' && strchr("xob", v.p[1]))
@@ -324,8 +323,12 @@ static bool fits_int64(struct view v)
 	buf[n] = '\0';
 	if (i < v.n)
 		return false;
-	if (base == 10)
-		return view_i64((struct view){ .p = buf, .n = n }, &x);
+	if (base == 10) {
+		bool minus = buf[0] == '-';
+
+		return view_u64((struct view){ .p = buf + minus, .n = n - minus }, 10, &u) &&
+		       u <= (uint64_t)INT64_MAX + minus;
+	}
 	if (base == 16)
 		return view_u64((struct view){ .p = buf, .n = n }, 16, &u) && u <= INT64_MAX;
 	return n <= (base == 8 ? 21U : 63U);

@@ -123,6 +123,21 @@ const struct torch_key *torch_keys(struct compat *c, struct table *t)
 	return c->torch_keys;
 }
 
+bool compat_torch_key(struct compat *c, size_t i, struct view *ret_version, struct view *ret_platform,
+		      struct view *ret_variant)
+{
+	struct table *t = table_get(c, "torch");
+	const struct torch_key *k;
+
+	if (!t || i >= t->n)
+		return false;
+	k = &torch_keys(c, t)[i];
+	*ret_version = k->version;
+	*ret_platform = k->platform;
+	*ret_variant = k->variant;
+	return true;
+}
+
 const struct torch_row *compat_torch(struct compat *c, const char *version, const char *platform,
 				     const char *variant)
 {

@@ -275,7 +275,7 @@ static void deeds(struct site *t)
 	}
 }
 
-/* Variables that bear on GPUs; all others may hold secrets and stay where they are (faults: P13). */
+/* Variables that bear on GPUs; all others may hold secrets and stay where they are (faults: P7). */
 static bool env_matters(const char *name)
 {
 	static const char *const names[] = { "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME",

@@ -74,7 +74,7 @@ struct index *step_index(struct project_reader *r, struct step *s, const char *u
 	struct index *i = ARENA_APPEND(r->a, s->indexes, s->n_indexes);
 	const char *scheme = strstr(url, "://"), *user = scheme ? strchr(scheme + 3, '@') : NULL;
 
-	/* A password in an address is nobody's business (faults: P13). */
+	/* A password in an address is nobody's business (faults: P7). */
 	if (user && user < scheme + 3 + strcspn(scheme + 3, "/"))
 		url = arena_printf(r->a, "%.*s%s", (int)(scheme + 3 - url), url, user + 1);
 	i->url = url;
@@ -205,7 +205,8 @@ void want_parse(struct project_reader *r, struct project *p, struct step *s, str
 	}
 	if (!requirement_parse(r->a, text, &q, &bad, &what)) {
 		at.column += at.column ? bad : 0;
-		project_doubt(r, p, at, "%s: %s", view_dup(r->a, text), _(what));
+		/* The text itself is not shown: a file that was included may be anything. */
+		project_doubt(r, p, at, "%s", _(what));
 		return;
 	}
 	w = step_want(r, s, at);

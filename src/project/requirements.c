@@ -91,10 +91,13 @@ static void option(struct file *f, struct view line, struct place at)
 		i->links = links;
 		return;
 	}
+	/* What a project includes lies in it (faults: P12). */
 	constraint = option_value(line, "-c", "--constraint", &v);
 	if (constraint || option_value(line, "-r", "--requirement", &v)) {
 		value = value_of(f, v, at);
-		if (value && *value)
+		if (value && *value == '/')
+			project_doubt(f->r, f->p, at, _("%s: an absolute path is not followed"), value);
+		else if (value && *value)
 			requirements_read(f->r, f->p, f->s, beside_file(f->r->a, f->path, value), at,
 					  constraint || f->constraint);
 		return;

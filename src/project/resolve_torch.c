@@ -197,58 +197,64 @@ static enum serves row_serves(struct site *t, const struct torch_row *r)
 	return SERVES;
 }
 
-static const char *candidate_text(struct site *t, const struct index *i, const struct torch_row *r)
-{
-	return i->kind == INDEX_PYPI ? r->version
-				     : arena_printf(t->r->a, "%s+%s", r->version, r->variant);
-}
-
 struct search {
 	const char *spec;
 	bool any_target; /* Python and glibc do not count */
-	bool pre;
+	struct pep440_spec parsed;
 };
 
-static void consider(struct site *t, const struct index *i, const struct torch_row *r,
-		     const struct search *q, struct pick *best)
+static void consider(struct site *t, const struct index *i, size_t number, const struct search *q,
+		     struct pick *best)
 {
-	struct pick p = { .row = r, .index = i };
-	struct pep440_spec spec;
-	const char *what;
-	size_t at;
+	struct view version, platform, variant;
+	struct pick p = { .index = i };
 
-	if (strcmp(r->platform, t->platform) != 0 || !index_holds(t, i, r))
+	if (!compat_torch_key(t->r->c, number, &version, &platform, &variant) ||
+	    !view_is(platform, t->platform) || i->kind == INDEX_OTHER || i->kind == INDEX_NIGHTLY ||
+	    (i->kind == INDEX_TORCH && !view_is(variant, i->variant)))
 		return;
-	p.text = candidate_text(t, i, r);
-	if (!pep440_spec_parse(t->r->a, view_of(q->spec), &spec, &at, &what) ||
-	    !pep440_parse(view_of(p.text), &p.v) || !pep440_spec_holds(&spec, &p.v, view_of(p.text)))
+	p.text = i->kind == INDEX_PYPI ? view_dup(t->r->a, version)
+				       : arena_printf(t->r->a, "%.*s+%.*s", (int)version.n, version.p,
+						      (int)variant.n, variant.p);
+	if (!pep440_parse(view_of(p.text), &p.v) || (best->row && pep440_cmp(&p.v, &best->v) <= 0) ||
+	    !pep440_spec_holds(&q->parsed, &p.v, view_of(p.text)))
 		return;
-	if (!q->any_target && row_serves(t, r) != SERVES)
+	/* Only what may win is parsed. */
+	p.row = compat_torch_at(t->r->c, number);
+	if (!p.row || !index_holds(t, i, p.row) || (!q->any_target && row_serves(t, p.row) != SERVES))
 		return;
-	if (!best->row || pep440_cmp(&p.v, &best->v) > 0)
-		*best = p;
+	*best = p;
 }
 
 static bool index_has_package(struct site *t, const struct index *i)
 {
-	size_t n, k;
-	const struct torch_row *rows = compat_torch_rows(t->r->c, &n);
+	struct view version, platform, variant;
+	size_t k;
 
-	for (k = 0; k < n; k++)
-		if (strcmp(rows[k].platform, t->platform) == 0 && index_holds(t, i, &rows[k]))
+	for (k = 0; compat_torch_key(t->r->c, k, &version, &platform, &variant); k++)
+		if (view_is(platform, t->platform) &&
+		    (i->kind == INDEX_PYPI || i->kind == INDEX_ALL ||
+		     (i->kind == INDEX_TORCH && view_is(variant, i->variant))))
 			return true;
 	return false;
 }
 
-static struct pick search(struct site *t, const struct sources *src, const struct search *q)
+static struct pick search(struct site *t, const struct sources *src, const struct search *asked)
 {
-	size_t n, i, k;
-	const struct torch_row *rows = compat_torch_rows(t->r->c, &n);
+	struct view version, platform, variant;
 	struct pick best = { .row = NULL };
+	struct search q = *asked;
+	const char *what;
+	size_t i, k, at;
 
+	if (!pep440_spec_parse(t->r->a, view_of(q.spec), &q.parsed, &at, &what))
+		return best;
 	for (i = 0; i < src->n; i++) {
-		for (k = 0; k < n; k++)
-			consider(t, &src->v[i], &rows[k], q, &best);
+		/* From the newest on, so that most need no second look. */
+		for (k = 0; compat_torch_key(t->r->c, k, &version, &platform, &variant); k++)
+			;
+		while (k-- > 0)
+			consider(t, &src->v[i], k, &q, &best);
 		if (src->ordered && index_has_package(t, &src->v[i]))
 			break;
 	}
