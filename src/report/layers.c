@@ -33,6 +33,13 @@ static void gpu_line(struct strbuf *b, const struct gpu *g)
 	strbuf_add(b, ")");
 }
 
+/* Asked for and not answered: neither found nor absent. */
+static bool bus_unread(const struct snapshot *s)
+{
+	return !s->n_gpus &&
+	       (s->parts.pci.state == FACT_DENIED || s->parts.pci.state == FACT_BROKEN);
+}
+
 static void hardware(struct strbuf *b, const struct snapshot *s)
 {
 	size_t i;
@@ -43,6 +50,10 @@ static void hardware(struct strbuf *b, const struct snapshot *s)
 	}
 	if (!s->n_gpus && fact_yes(&s->parts.pci))
 		strbuf_add(b, _("no NVIDIA GPU"));
+	else if (bus_unread(s))
+		strbuf_printf(b, _("the PCI bus could not be read (%s)"),
+			      s->parts.pci.why ? s->parts.pci.why
+					       : fact_state_name(s->parts.pci.state));
 }
 
 static void kernel(struct strbuf *b, const struct snapshot *s)
@@ -209,6 +220,8 @@ struct layer_line *layer_lines(struct arena *a, const struct report *rep, size_t
 			lines[i].put(&b, rep->s);
 		if (!b.n && !lines[i].always && !name)
 			continue;
+		if (!name && lines[i].layer == LAYER_HARDWARE && bus_unread(rep->s))
+			m = MARK_UNKNOWN;
 		if (!b.n && !name) {
 			strbuf_add(&b, _("not asked"));
 			m = MARK_UNKNOWN;

@@ -263,6 +263,15 @@ static void nothing_judged(struct judge *j)
 		  _("the framework: python -m pip list (or --assume torch=VERSION+VARIANT)"));
 }
 
+/* Of a machine that could not be asked for its GPUs, and of which nothing else is known to hold them
+ * against, no answer is a pass. */
+static bool gpus_unknown(const struct snapshot *s)
+{
+	enum fact_state pci = s->parts.pci.state;
+
+	return (pci == FACT_DENIED || pci == FACT_BROKEN) && !s->n_gpus;
+}
+
 /* Of what was only named: is there nothing that could clash with anything?  A framework alone can
  * be unpublished. */
 static bool few_named(const struct snapshot *s)
@@ -378,7 +387,8 @@ void settle(struct judge *j, const struct judge_options *o, int judged, struct r
 	}
 	drop_ignored(j, o);
 	/* A requirement without a finding was held against something, and holds. */
-	if ((judged == 0 || (few_named(j->s) && !j->s->n_require)) && !j->n_findings)
+	if ((judged == 0 || gpus_unknown(j->s) || (few_named(j->s) && !j->s->n_require)) &&
+	    !j->n_findings)
 		nothing_judged(j);
 	set_severities(j, o);
 	causes = arena_calloc(j->a, j->n_findings + 1, sizeof(*causes));

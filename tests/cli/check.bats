@@ -216,6 +216,16 @@ same_report() {
 	diff "$at_once" "$OUT" || fail "another report of the snapshot"
 }
 
+@test "T9: a bus that may not be read is undetermined, not a pass" {
+	printf '%s' '{"schema":"cuvet.snapshot/1","facts":{"source":{"v":"live","s":"/"},"parts":{
+		"pci":{"state":"denied","why":"EACCES","s":"/sys/bus/pci/devices"},"host":{"v":"yes","s":"/"},
+		"kernel":{"v":"yes","s":"/"},"python":{"v":"yes","s":"/"}}}}' >"$BATS_TEST_TMPDIR/s.json"
+	LC_ALL=C cuvet check "$BATS_TEST_TMPDIR/s.json"
+	expect_status 3
+	expect_out " - hardware    the PCI bus could not be read (EACCES)"
+	expect_out "lspci -nn"
+}
+
 @test "a snapshot judged elsewhere gives the same report, to the letter" {
 	same_report --no-live --assume gpu='RTX 5090' --assume driver=580.65.06 --assume torch=2.6.0+cu124 --assume python=3.12
 	# A report is a snapshot too, without the sources.
