@@ -37,7 +37,7 @@ struct options {
 	const char *from, *trust_key;
 	const char *pid; /* inspect */
 	const char *reply; /* triage */
-	bool each;
+	bool each, facts_only;
 	bool dev, unset, dry_run; /* env */
 	const char *shell, *env_format, *cuda, *cudnn, *write, *remove; /* env */
 	bool accept_license, allow_http, offline; /* fetch */

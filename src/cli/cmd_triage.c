@@ -4,9 +4,12 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/jsonw.h"
+#include "base/version.h"
 #include "cli/judged.h"
 #include "cli/opts.h"
 #include "cli/present.h"
+#include "model/snapshot_json.h"
 #include "report/reply.h"
 #include "report/report.h"
 #include "rule/rule.h"
@@ -17,6 +20,9 @@
 static const struct opt opt_each = { .name = "each", .kind = OPT_FLAG,
 				     .offset = offsetof(struct options, each),
 				     .help = N_("take each file as a case of its own") };
+static const struct opt opt_snapshot = { .name = "snapshot", .kind = OPT_FLAG,
+					 .offset = offsetof(struct options, facts_only),
+					 .help = N_("write the facts that the text holds, redacted, as JSON") };
 static const struct opt opt_reply = { .name = "reply",
 				      .kind = OPT_STRING,
 				      .arg = "FORMAT",
@@ -35,6 +41,21 @@ static int add_file(struct run *r, const char *path, struct text *t)
 	return 0;
 }
 
+/* As `cuvet snapshot` writes it, so that `cuvet check FILE` reads it. */
+static void put_facts(const struct snapshot *s, struct strbuf *out)
+{
+	struct jsonw w;
+
+	jsonw_init(&w, out, true);
+	jsonw_object(&w);
+	jsonw_kstr(&w, "schema", "cuvet.snapshot/1");
+	jsonw_kstr(&w, "cuvet", CUVET_VERSION);
+	jsonw_key(&w, "facts");
+	snapshot_save(&w, s);
+	jsonw_end_object(&w);
+	strbuf_addc(out, '\n');
+}
+
 static int judge_text(struct run *r, struct compat *c, const struct text *t, struct strbuf *out,
 		      enum verdict *ret)
 {
@@ -51,6 +72,11 @@ static int judge_text(struct run *r, struct compat *c, const struct text *t, str
 	source_enrich(r->a, c, &s);
 	if (source_assume(r->a, c, o->assume.v, o->assume.n, &s, &err))
 		return cli_fail(&err);
+	if (o->facts_only) {
+		put_facts(&s, out);
+		*ret = VERDICT_STACK_OK;
+		return 0;
+	}
 	judge_run(r->a, &s, c, &jo, &results);
 	if (compat_error(c))
 		return cli_fail(compat_error(c));
@@ -136,7 +162,7 @@ static int run(struct run *r)
 	return code ? code : judged_exit(r->o, verdict);
 }
 
-static const struct opt *const opts[] = { &opt_each, &opt_reply, NULL };
+static const struct opt *const opts[] = { &opt_each, &opt_reply, &opt_snapshot, NULL };
 
 const struct cmd cmd_triage = {
 	.name = "triage",

@@ -53,6 +53,7 @@ static bool python_serves(const struct torch_row *row, const char *python)
 
 struct search {
 	bool release, variant, platform, python, any_python;
+	bool glibc_old; /* every build for this platform needs a newer glibc */
 };
 
 static struct search search(struct triage *t, const char *version, const char *variant)
@@ -61,6 +62,7 @@ static struct search search(struct triage *t, const char *version, const char *v
 				     fact_value(&t->j->s->pythons[0].version, NULL) :
 				     NULL;
 	const char *platform = look_platform(t->j->s);
+	const char *glibc = fact_value(&t->j->s->host.glibc, NULL);
 	const struct torch_row *const *rows = compat_torch_of_release(t->j->c, version);
 	struct search r = { .release = false };
 
@@ -71,7 +73,11 @@ static struct search search(struct triage *t, const char *version, const char *v
 		r.variant = true;
 		if (strcmp((*rows)->platform, platform) != 0)
 			continue;
+		if (!r.platform)
+			r.glibc_old = glibc != NULL;
 		r.platform = true;
+		r.glibc_old = r.glibc_old && (*rows)->min_glibc &&
+			      look_driver_below(glibc, (*rows)->min_glibc);
 		if (!python || python_serves(*rows, python))
 			r.python = true;
 	}
@@ -127,7 +133,10 @@ static void not_found(struct triage *t)
 	version = plus ? arena_strndup(t->j->a, want, (size_t)(plus - want)) : want;
 	variant = plus ? plus + 1 : tag && strncmp(tag, "c", 1) == 0 ? tag : NULL;
 	r = search(t, version, variant);
-	if (r.release && !r.variant) {
+	if (r.glibc_old) {
+		f = triage_add(t, FINDING_GLIBC_TOO_OLD, 88, "no-dist");
+		finding_fact(t->j, f, "glibc", &t->j->s->host.glibc, NULL);
+	} else if (r.release && !r.variant) {
 		f = triage_add(t, FINDING_WRONG_INDEX_TAG, 82, "no-dist");
 		finding_message(t->j, f, _("PyTorch %s was not published as %s."), version,
 				variant ? variant : "?");
@@ -166,7 +175,7 @@ static void replaced(struct triage *t)
 		triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 93,
 			   "uninstalled-torch|installed-torch");
 	else if (was_cuda && triage_has(t, "uninstalled-torch"))
-		triage_add(t, FINDING_TORCH_REPLACED_BY_DEPENDENCY, 80,
+		triage_add(t, FINDING_TORCH_REPLACED_BY_DEPENDENCY, 88,
 			   "uninstalled-torch installed-torch");
 }
 

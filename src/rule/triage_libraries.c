@@ -92,7 +92,7 @@ static void missing(struct triage *t, const struct sign *g)
 	else if (have == HAVE_OTHER && cudnn)
 		f = triage_add(t, FINDING_CUDNN_MAJOR_MISMATCH, 80, NULL);
 	else if (cudnn)
-		f = triage_add(t, FINDING_CUDNN_NOT_FOUND, 68, NULL);
+		f = triage_add(t, FINDING_CUDNN_NOT_FOUND, 76, NULL);
 	else
 		f = triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, have == HAVE_OTHER ? 82 : 70,
 			       NULL);

@@ -199,6 +199,25 @@ static void nvcc_arch(struct triage *t)
 		finding_fact(t->j, f, "toolkit.version", &s->toolkits[0].version, NULL);
 }
 
+/* A compiler beyond what this nvcc takes, and something that does not compile. */
+static void host_compiler(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *kit = s->n_toolkits ? fact_value(&s->toolkits[0].version, NULL) : NULL;
+	const char *gcc = fact_value(&s->host.gcc, NULL), *max;
+	const struct cuda_row *row = kit ? compat_cuda(t->j->c, kit) : NULL;
+	struct finding *f;
+
+	if (!row || !gcc || !triage_has(t, "error-seen"))
+		return;
+	max = compat_value(t->j->c, "host_compiler",
+			   compat_find(t->j->c, "host_compiler", 0, "cuda", row->cuda), "gcc_max");
+	if (!max || look_branch(gcc) <= look_branch(max) || !triage_has(t, "compiling"))
+		return;
+	f = triage_add(t, FINDING_HOST_COMPILER_TOO_NEW, 70, "gcc-std-errors|compiling");
+	finding_fact(t->j, f, "gcc", &s->host.gcc, max);
+}
+
 /* -------- the driver */
 
 /* "found version 11040" is CUDA 11.4. */
@@ -303,6 +322,7 @@ void triage_versions(struct triage *t)
 		by_age(t);
 	min_max(t);
 	nvcc_arch(t);
+	host_compiler(t);
 	found_version(t);
 	driver_and_gpu(t);
 	ptx(t);

@@ -125,7 +125,7 @@ static void install_line(struct paste *p, size_t i)
 		index_tag(p, s, i);
 	if (view_starts(s, "Successfully installed") ||
 	    view_find(s, "Successfully installed ") >= 0)
-		installed(p, s, i);
+		installed(p, view_skip(s, (size_t)view_find(s, "Successfully installed")), i);
 	if (paste_match(
 		    p,
 		    "Uninstalling torch-(\\d[\\w.+]*)|Found existing installation: torch (\\d[\\w.+]*)|"
