@@ -162,6 +162,21 @@ const char *triage_value(const struct triage *t, const char *name)
 	return g ? fact_value(&g->value, NULL) : NULL;
 }
 
+/* The loaded one, else the one whose package is installed. */
+const struct fact *triage_driver(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	if (fact_known(&s->driver.version))
+		return &s->driver.version;
+	for (i = 0; i < s->n_os_packages; i++)
+		if (strstr(fact_value(&s->os_packages[i].name, ""), "nvidia-driver") &&
+		    look_branch(fact_value(&s->os_packages[i].version, "0")) >= 100)
+			return &s->os_packages[i].version;
+	return NULL;
+}
+
 /* -------- conditions */
 
 static void evidence(struct triage *t, struct finding *f, const struct sign *g)

@@ -43,6 +43,8 @@ bool triage_has(const struct triage *t, const char *atom);
 const struct sign *triage_sign(const struct triage *t, const char *atom);
 /* What it names, or NULL. */
 const char *triage_value(const struct triage *t, const char *atom);
+/* The driver: the loaded one, else the one whose package is installed; NULL when not known. */
+const struct fact *triage_driver(const struct triage *t);
 /*
  * All of the blank-separated terms: "a", "a|b", "!a". Adds evidence to f (may be NULL) from the
  * signs of the terms when they hold.

@@ -48,6 +48,29 @@ static void visible(struct triage *t)
 			v->value);
 }
 
+/* CUDA_HOME is a folder that holds bin, neither bin itself nor a list of folders. */
+static void cuda_home(struct triage *t)
+{
+	static const char *const names[] = { "CUDA_HOME", "CUDA_PATH" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		const struct fact *v = snapshot_env_fact(t->j->s, names[i]);
+		struct view s = view_of(v ? v->value : NULL);
+		struct finding *f;
+
+		if (!v || strchr(v->value, '$'))
+			continue;
+		if (!view_ends(s, "/bin") && !view_ends(s, "/bin/") && !view_ends(s, "/lib64") &&
+		    !view_ends(s, "/nvcc") && !(v->value[0] == ':') && view_find(s, ":/") <= 0)
+			continue;
+		if (view_find(s, ":/") == 1)
+			continue; /* "C:/Program Files" */
+		f = triage_add(t, FINDING_CUDA_HOME_WRONG, 88, NULL);
+		finding_fact(t->j, f, names[i], v, "/usr/local/cuda");
+	}
+}
+
 static void nvidia_visible(struct triage *t)
 {
 	const struct fact *v = snapshot_env_fact(t->j->s, "NVIDIA_VISIBLE_DEVICES");
@@ -188,16 +211,17 @@ static void dkms(struct triage *t)
 
 static void fabric(struct triage *t)
 {
-	const struct snapshot *s = t->j->s;
-	const char *driver = fact_value(&s->driver.version, NULL);
+	const struct fact *version = triage_driver(t);
+	const char *driver = version ? version->value : NULL;
 	const char *fm = triage_value(t, "fm-package-version");
 	struct finding *f;
 
-	if (!driver || !fm || !strcmp(driver, fm) || look_branch(fm) < 400)
+	/* A package's version may end in a release: "535.161.08-1.el8". */
+	if (!driver || !fm || strncmp(driver, fm, strlen(fm)) == 0 || look_branch(fm) < 400)
 		return;
 	f = triage_add(t, FINDING_FABRIC_MANAGER_VERSION_MISMATCH, 86,
 		       "fm-package-version|cuda-802");
-	finding_fact(t->j, f, "driver.version", &s->driver.version, fm);
+	finding_fact(t->j, f, "driver.version", version, fm);
 }
 
 /* -------- a scheduler's index inside a container */
@@ -228,6 +252,7 @@ void triage_machine(struct triage *t)
 {
 	visible(t);
 	nvidia_visible(t);
+	cuda_home(t);
 	packages(t);
 	loaded(t);
 	libcuda_link(t);

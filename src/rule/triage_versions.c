@@ -240,25 +240,11 @@ static void found_version(struct triage *t)
 	}
 }
 
-/* The loaded one, else the one whose package is installed. */
-static const struct fact *driver_of(const struct snapshot *s)
-{
-	size_t i;
-
-	if (fact_known(&s->driver.version))
-		return &s->driver.version;
-	for (i = 0; i < s->n_os_packages; i++)
-		if (strstr(fact_value(&s->os_packages[i].name, ""), "nvidia-driver") &&
-		    look_branch(fact_value(&s->os_packages[i].version, "0")) >= 100)
-			return &s->os_packages[i].version;
-	return NULL;
-}
-
 /* A branch beyond the GPU's last, or before its first. */
 static void driver_and_gpu(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
-	const struct fact *version = driver_of(s);
+	const struct fact *version = triage_driver(t);
 	const char *driver = version ? version->value : NULL;
 	bool fails = triage_has(t, "smi-fails") || triage_has(t, "cuda-fails") ||
 		     triage_has(t, "rm-init-failed") || triage_has(t, "probe-failed") ||

@@ -97,7 +97,7 @@ static void os_package(struct paste *p, struct view name, struct view version, s
 	fact_set(&k->status, "installed", paste_source(p, i));
 	if (paste_match(
 		    p,
-		    "^(?:nvidia-(?:driver|dkms|utils|compute-utils|kernel|\\d{3}|headless|"
+		    "^(?:nvidia$|nvidia-(?:lts$|driver|dkms|utils|compute-utils|kernel|\\d{3}|headless|"
 		    "open|x11)|"
 		    "libnvidia|kmod-nvidia|nvidia-driver|cuda-drivers|xserver-xorg-video-nvidia)",
 		    name, NULL)) {
