@@ -32,7 +32,10 @@ int err_wrap(struct err *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 int err_errno(struct err *err, int errnum, const char *fmt, ...) ATTR_PRINTF(3, 4);
 /* The code's own text, untranslated; never NULL. */
 const char *err_text(enum err_code code);
-/* The exit code of the program for this error (design: 2 usage, 4 could not do its work). */
+/*
+ * The exit code of the program for this error (design: 2 usage, 3 undetermined, 4 could not do its
+ * work).
+ */
 int err_exit_code(enum err_code code);
 
 /* The static analyzer looks at one file at a time: it is told here that an error is never 0. */

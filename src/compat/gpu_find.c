@@ -259,6 +259,29 @@ static void add_hits(struct search *s, struct gpu_match *m, enum fit fit)
 	}
 }
 
+/* A cloud guest may carry a card's name on another chip; who types the name means the card. */
+static void prefer_boards(struct gpu_match *m)
+{
+	size_t i, n = 0;
+	int cc = 0;
+
+	for (i = 0; i < m->n; i++) {
+		const struct gpu_row *g = m->rows[i];
+
+		if (g->gpu_class && strcmp(g->gpu_class, "vgpu") == 0)
+			continue;
+		cc = !cc || cc == g->cc ? g->cc : -1;
+		n++;
+	}
+	if (m->cc >= 0 || !n || cc <= 0)
+		return;
+	for (i = 0, n = 0; i < m->n; i++)
+		if (!m->rows[i]->gpu_class || strcmp(m->rows[i]->gpu_class, "vgpu") != 0)
+			m->rows[n++] = m->rows[i];
+	m->n = n;
+	m->cc = cc;
+}
+
 static void look(struct search *s, visit_name *visit)
 {
 	visit_names(s, "gpu", visit);
@@ -275,6 +298,8 @@ static void choose_hits(struct search *s, struct gpu_match *m)
 
 	look(s, offer_whole);
 	add_hits(s, m, FIT_WHOLE);
+	if (!s->stem.p)
+		prefer_boards(m);
 	if (s->stem.p && !m->n)
 		add_hits(s, m, FIT_SHORT);
 	if (s->stem.p || (m->n && (s->branded || m->cc < 0)))

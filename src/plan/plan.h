@@ -66,8 +66,8 @@ struct plan_target {
 	size_t n_reads;
 };
 
-/* Reads a snapshot. More than PLAN_GPUS different GPUs or a GPU whose capability is not known:
- * ERR_UNSUPPORTED. */
+/* Reads a snapshot. More than PLAN_GPUS different GPUs: ERR_UNSUPPORTED; no GPU whose capability is
+ * known: ERR_UNDECIDED. */
 int plan_target_read(struct arena *a, struct matrix *m, const struct snapshot *s,
 		     struct plan_target *ret, struct err *err) ATTR_MUST;
 

@@ -187,7 +187,7 @@ static int read_gpus(struct reading *r)
 		rc = add_gpu(r, &one);
 	}
 	if (!rc && used && !r->t->n_gpus)
-		return err_set(r->err, ERR_UNSUPPORTED,
+		return err_set(r->err, ERR_UNDECIDED,
 			       _("the compute capability of no GPU is known: declare it with "
 				 "--assume gpu=cc:X.Y"));
 	if (rc || used)
@@ -273,13 +273,15 @@ int plan_target_read(struct arena *a, struct matrix *m, const struct snapshot *s
 	struct reading r = {
 		.a = a, .m = m, .t = ret, .err = err, .j = { .a = a, .s = s, .c = m->c }
 	};
+	int rc;
 
 	*ret = (struct plan_target){ .s = s };
 	read_platform(&r);
 	matrix_builds(m, ret->platform);
 	read_driver(&r);
-	if (read_gpus(&r))
-		return -(int)ERR_UNSUPPORTED;
+	rc = read_gpus(&r);
+	if (rc)
+		return rc;
 	read_pythons(&r);
 	return 0;
 }

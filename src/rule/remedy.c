@@ -77,12 +77,31 @@ const char *remedy_branch(struct judge *j, const char *cuda)
 	return least && look_branch(least) <= look_branch(last) ? last : NULL;
 }
 
+/* Cards that need the open kernel modules beside cards that those do not drive. */
+static bool flavors_clash(struct judge *j)
+{
+	bool required = false, unsupported = false;
+	size_t i;
+
+	for (i = 0; i < j->s->n_gpus && !look_is_windows(j->s); i++) {
+		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
+
+		if (!row || !row->open_module)
+			continue;
+		required = required || strcmp(row->open_module, "required") == 0;
+		unsupported = unsupported || strcmp(row->open_module, "unsupported") == 0;
+	}
+	return required && unsupported;
+}
+
 const char *remedy_branch_for_gpus(struct judge *j, const char *least)
 {
 	/* Every maintained branch knows CUDA 12; the oldest of them drives the most. */
 	const char *branch = compat_recommended_branch(j->c, "12.0"), *first = least;
 	size_t i;
 
+	if (flavors_clash(j))
+		return NULL;
 	if (least && look_branch(branch) < look_branch(least))
 		branch = arena_printf(j->a, "%u", look_branch(least));
 	for (i = 0; i < j->s->n_gpus; i++) {

@@ -100,6 +100,16 @@ target() {
 	expect_status 0
 }
 
+@test "cards that need the open modules beside cards that those do not drive: no driver is a remedy" {
+	target --assume gpu=B200 --assume gpu='GTX 1080 Ti' --assume driver=535.183.01 --assume distro=ubuntu22.04
+	expect_status 1
+	[ "$(json "d['root_cause']['name']")" = gpu-needs-newer-driver ]
+	[ "$(json "[c for r in d['root_cause']['remedies'] for c in r['commands']]")" = "[]" ]
+	# Apart, each has one.
+	target --assume gpu=B200 --assume driver=535.183.01 --assume distro=ubuntu22.04
+	[ "$(json "any('570' in c or '580' in c for r in d['root_cause']['remedies'] for c in r['commands'])")" = True ]
+}
+
 @test "an unknown GPU name is a usage error with near names" {
 	target --assume gpu='RTX 9999'
 	expect_status 2

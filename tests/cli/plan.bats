@@ -238,3 +238,11 @@ print(sum(r["platform"] == "linux_x86_64"
 	"$CUVET" plan --no-live --assume gpu=T4 >/dev/full 2>/dev/null || status=$?
 	expect_status 4
 }
+
+@test "a GPU whose capability nobody knows is undetermined, not a failure of the program" {
+	cuvet plan --no-live --assume gpu=10de:029a --assume driver=470
+	expect_status 3
+	expect_no_out
+	expect_err_lines 1
+	expect_err "compute capability"
+}
