@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVIDIA's module files of every kernel that is installed. Only where drivers are put is looked at,
  * not all of the tree. */
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/arena.h"
 #include "probe/kmod.h"
 #include "sys/elf.h"
+#include "sys/xz.h"
 
 enum {
 	KERNELS_MAX = 32,
@@ -15,6 +17,7 @@ enum {
 	DEPTH_MAX = 4,
 	FOLDERS_MAX = 1024,
 	MODINFO_MAX = 64 << 10,
+	UNPACKED_MAX = 192 << 20,
 };
 
 /*
@@ -119,18 +122,13 @@ static void signature(struct probe_ctx *p, struct module *m, int fd)
 			 m->path.value);
 }
 
-static void modinfo(struct probe_ctx *p, struct module *m)
+static void modinfo_of(struct probe_ctx *p, struct module *m, int fd)
 {
-	_cleanup_fd_ int fd = sysroot_open_file(p->root, m->path.value);
 	const char *source = m->path.value, *version, *licence;
 	struct elf_section sec;
 	struct elf e;
 	char *buf;
 
-	if (fd < 0) {
-		fact_errno(&m->version, -fd, source);
-		return;
-	}
 	if (elf_read(p->a, fd, &e) < 0 || !elf_section(&e, ".modinfo", &sec) || !sec.size) {
 		fact_broken(&m->version, source, _("no module of the kernel"));
 		return;
@@ -150,6 +148,78 @@ static void modinfo(struct probe_ctx *p, struct module *m)
 		fact_set(&m->flavor, "proprietary", source);
 	else if (licence && strstr(licence, "GPL"))
 		fact_set(&m->flavor, "open", source);
+}
+
+static void modinfo(struct probe_ctx *p, struct module *m)
+{
+	_cleanup_fd_ int fd = sysroot_open_file(p->root, m->path.value);
+
+	if (fd < 0)
+		fact_errno(&m->version, -fd, m->path.value);
+	else
+		modinfo_of(p, m, fd);
+}
+
+/* What it packs, as far as the budget of a run goes; a module of 2026 unpacks to 100 MiB. */
+static void modinfo_packed(struct probe_ctx *p, struct module *m, size_t *budget)
+{
+	_cleanup_fd_ int fd = sysroot_open_file(p->root, m->path.value), out = -1;
+	struct stat st;
+
+	if (fd < 0 || !view_ends(view_of(m->path.value), ".xz"))
+		return;
+	out = xz_unpack(fd, *budget);
+	if (out < 0 || fstat(out, &st) < 0) {
+		if (out == -EFBIG)
+			*budget = 0;
+		return;
+	}
+	*budget -= (size_t)st.st_size < *budget ? (size_t)st.st_size : *budget;
+	modinfo_of(p, m, out);
+}
+
+static bool is_packed(const struct module *m)
+{
+	return fact_known(&m->path) && m->version.state == FACT_NOT_ASKED;
+}
+
+/* The version of the nvidia module that is loaded; NULL when none is. */
+static const char *loaded_version(const struct driver *d)
+{
+	const struct module *m = driver_loaded_module(d, "nvidia");
+
+	return m ? fact_value(&m->version, "") : NULL;
+}
+
+/*
+ * The packed modules of the running kernel. nvidia.ko itself is large: where the loaded one is of
+ * the version that its small siblings on the disk have, it says nothing new.
+ */
+static void unpack(struct probe_ctx *p, const char *running)
+{
+	struct driver *d = &p->s->driver;
+	const char *loaded = loaded_version(d);
+	size_t budget = UNPACKED_MAX, i, agree = 0, differ = 0;
+
+	for (i = 0; i < d->n_modules && budget; i++) {
+		struct module *m = &d->modules[i];
+
+		if (!is_packed(m) || !fact_is(&m->kernel, running) || fact_is(&m->name, "nvidia"))
+			continue;
+		modinfo_packed(p, m, &budget);
+		if (!fact_known(&m->version) || strcmp(m->name.value, "nvidia-fs") == 0)
+			continue;
+		if (loaded && fact_is(&m->version, loaded))
+			agree++;
+		else
+			differ++;
+	}
+	if (loaded && agree && !differ)
+		return;
+	for (i = 0; i < d->n_modules && budget; i++)
+		if (is_packed(&d->modules[i]) && fact_is(&d->modules[i].kernel, running) &&
+		    fact_is(&d->modules[i].name, "nvidia"))
+			modinfo_packed(p, &d->modules[i], &budget);
 }
 
 static void add_file(struct probe_ctx *p, const char *path, const char *kernel)
@@ -230,4 +300,6 @@ void kmod_disk(struct probe_ctx *p)
 			scan_kernel(&sc, tops[top], kernels.names[i]);
 			others++;
 		}
+	if (*running)
+		unpack(p, running);
 }
