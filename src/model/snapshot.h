@@ -248,6 +248,7 @@
 	F(cuda, N_("CUDA major that it needs")) /* ABSENT: neither needs CUDA nor holds code */ \
 	L(targets, N_("GPU targets"))                             \
 	L(missing, N_("symbols that PyTorch does not have"))      \
+	F(min_glibc, N_("glibc needed"))                          \
 	L(variants, N_("one file a CUDA version"))
 
 /* A library of CUDA that a framework asks the loader for. */

@@ -311,6 +311,7 @@ static void look_at(struct look *k, const char *path, const char *module)
 		fact_set(&x->package, module, path);
 	}
 	fact_set(&x->path, path, path);
+	fact_set(&x->min_glibc, e.glibc, path);
 	set_targets(k, x, &e, path);
 	set_cuda(k, x, &e, path);
 	if (wants_torch(&e))

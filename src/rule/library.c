@@ -56,15 +56,50 @@ static void glibc_in(struct judge *j, const struct python *p)
 	remedy_torch(j, f, p);
 }
 
+/* A wheel of an add-on that was built on a newer system than torch itself asks for. */
+static void glibc_of_extension(struct judge *j, const struct python *p)
+{
+	const struct host *h = &j->s->host;
+	const struct extension *x;
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	for (i = 0; fact_known(&h->glibc) && i < p->n_extensions; i++) {
+		x = &p->extensions[i];
+		if (!fact_known(&x->min_glibc) || !fact_known(&x->package) ||
+		    version_cmp_str(h->glibc.value, x->min_glibc.value) >= 0)
+			continue;
+		f = finding_add(j, FINDING_GLIBC_TOO_OLD, look_prefix(p));
+		f->severity = SEVERITY_WARNING;
+		finding_message(j, f, _("%s needs glibc %s or newer, and this system has %s."),
+				x->package.value, x->min_glibc.value, h->glibc.value);
+		finding_fact(j, f, "host.glibc", &h->glibc,
+			     arena_printf(j->a, ">= %s", x->min_glibc.value));
+		finding_fact(j, f, "extension.min_glibc", &x->min_glibc, NULL);
+		r = finding_remedy(j, f, _("Compile %s here, or take a newer system."),
+				   x->package.value);
+		remedy_command(j, r, "%s install --no-build-isolation --no-binary %s --force-reinstall "
+				     "--no-deps %s", remedy_pip(j, p),
+			       shell_word(j->a, x->package.value),
+			       shell_word(j->a, x->package.value));
+		return;
+	}
+}
+
 static void run_glibc_too_old(struct judge *j)
 {
-	size_t i;
+	size_t i, n;
 
 	if (fact_is(&j->s->host.system, "windows") || fact_is(&j->s->host.system, "macos"))
 		return;
-	for (i = 0; i < j->s->n_pythons; i++)
+	for (i = 0; i < j->s->n_pythons; i++) {
+		n = j->n_findings;
 		if (fact_known(&j->s->pythons[i].torch.version))
 			glibc_in(j, &j->s->pythons[i]);
+		if (n == j->n_findings)
+			glibc_of_extension(j, &j->s->pythons[i]);
+	}
 }
 
 /* -------- wheels that own the same files */
