@@ -46,14 +46,25 @@ static bool library_there(const struct library *l)
 
 /* -------- no GPU at all */
 
+/*
+ * A container that shares the host's /dev (Singularity without --nv, --privileged) has the nodes and
+ * nothing of the driver: that comes with the request for a GPU alone.
+ */
+static bool bare_nodes(const struct snapshot *s)
+{
+	return s->driver.libcuda.path.state == FACT_ABSENT && !s->driver.libcuda.path.why &&
+	       s->driver.libnvml.path.state == FACT_ABSENT && look_nvml_init(s) != 0 &&
+	       !look_node(s, "dxg");
+}
+
 static void run_container_no_gpu_requested(struct judge *j)
 {
 	const struct snapshot *s = j->s;
 	const struct fact *env = snapshot_env_fact(s, "NVIDIA_VISIBLE_DEVICES");
 	struct finding *f;
 
-	if (!in_running_container(s) || any_gpu_node(s) || look_is_tegra(j) || look_cuda_works(s) ||
-	    look_bus_without_gpu(j))
+	if (!in_running_container(s) || (any_gpu_node(s) && !bare_nodes(s)) || look_is_tegra(j) ||
+	    look_cuda_works(s) || look_bus_without_gpu(j))
 		return;
 	f = finding_add(j, FINDING_CONTAINER_NO_GPU_REQUESTED, _("this container"));
 	if (env && (fact_is(env, "void") || fact_is(env, "none") || fact_is(env, "")))
@@ -62,14 +73,22 @@ static void run_container_no_gpu_requested(struct judge *j)
 			_("The container was started with NVIDIA_VISIBLE_DEVICES=%s, so no GPU "
 			  "was passed in."),
 			env->value);
+	else if (any_gpu_node(s))
+		finding_message(
+			j, f, "%s",
+			_("The container sees the host's device nodes and was started without GPU "
+			  "support: no library of the driver is in it."));
 	else
 		finding_message(
 			j, f, "%s",
 			_("The container was started without GPUs: no NVIDIA device node is in "
 			  "it."));
-	finding_evidence(j, f, "nodes", _("no /dev/nvidia*"),
-			 "/dev/nvidia0, /dev/nvidiactl, /dev/nvidia-uvm",
-			 s->parts.nodes.source ? s->parts.nodes.source : "/dev");
+	if (any_gpu_node(s))
+		finding_fact(j, f, "driver.libcuda.path", &s->driver.libcuda.path, "libcuda.so.1");
+	else
+		finding_evidence(j, f, "nodes", _("no /dev/nvidia*"),
+				 "/dev/nvidia0, /dev/nvidiactl, /dev/nvidia-uvm",
+				 s->parts.nodes.source ? s->parts.nodes.source : "/dev");
 	finding_fact(j, f, "container.kind", &s->container.kind, NULL);
 	if (env)
 		finding_fact(j, f, "NVIDIA_VISIBLE_DEVICES", env, "all");

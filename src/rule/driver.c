@@ -89,6 +89,9 @@ static void compat_finding(struct judge *j, enum finding_id id, const struct fac
 		older ? _("The compat libcuda %s is older than the driver %s and shadows the "
 			  "driver's own (error "
 			  "803).")
+	: look_cuda_init(j->s) == 803
+		      ? _("The compat libcuda %s is newer than the driver %s and is not made for "
+			  "that branch (error 803).")
 		      : _("The compat libcuda %s is newer than the driver %s, and the GPU here "
 			  "has no forward "
 			  "compatibility (error 804)."),
@@ -124,7 +127,8 @@ static void run_cuda_compat(struct judge *j)
 	order = version_cmp_str(version->value, module->value);
 	if (order < 0)
 		compat_finding(j, FINDING_CUDA_COMPAT_OLDER_THAN_DRIVER, module);
-	else if (order > 0 && (look_cuda_init(s) == 804 || !forward_compatible(j)))
+	else if (order > 0 && (look_cuda_init(s) == 804 || look_cuda_init(s) == 803 ||
+			       !forward_compatible(j)))
 		compat_finding(j, FINDING_CUDA_COMPAT_UNSUPPORTED_GPU, module);
 }
 
@@ -281,7 +285,9 @@ static bool disk_agrees(const struct snapshot *s, const char *loaded)
 	for (i = 0; i < s->driver.n_modules; i++) {
 		const struct module *m = &s->driver.modules[i];
 
-		if (!fact_is(&m->name, "nvidia") || !fact_known(&m->path) ||
+		/* Of a packed set only the small ones may have been read. */
+		if (strncmp(fact_value(&m->name, ""), "nvidia", 6) != 0 ||
+		    fact_is(&m->name, "nvidia-fs") || !fact_known(&m->path) ||
 		    !fact_known(&m->version))
 			continue;
 		if (!fact_is(&m->version, loaded))

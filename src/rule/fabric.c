@@ -237,7 +237,7 @@ static void run_fabric_manager_not_running(struct judge *j)
 	}
 	/* A virtual machine with a whole board may not see the switches; one or two GPUs alone have
 	 * none. */
-	if (s->n_gpus > 2 && unit && look_cc(&s->gpus[0]) >= 80)
+	if (s->n_gpus > 2 && (unit || look_in_container(s)) && look_cc(&s->gpus[0]) >= 80)
 		not_running(j, unit, false);
 	else if (s->n_gpus && s->n_gpus <= 2 && look_cc(&s->gpus[0]) >= 90 &&
 		 !fact_is(&s->driver.conf_compute, "off"))

@@ -91,6 +91,17 @@ static void run_gpu_ambiguous(struct judge *j)
 	}
 }
 
+static bool another_works(const struct snapshot *s, size_t but)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_gpus; i++)
+		if (i != but && look_is_nvidia(&s->gpus[i]) && look_gpu_works(&s->gpus[i]) &&
+		    look_cuda_init(s) <= 0)
+			return true;
+	return false;
+}
+
 static void run_gpu_bound_to_vfio(struct judge *j)
 {
 	struct finding *f;
@@ -105,6 +116,9 @@ static void run_gpu_bound_to_vfio(struct judge *j)
 		if (!look_is_nvidia(g) || !fact_is(&g->kernel_driver, "vfio-pci"))
 			continue;
 		f = finding_add(j, FINDING_GPU_BOUND_TO_VFIO, gpu_subject(j, i));
+		/* Giving one of several GPUs to a virtual machine is what vfio-pci is for. */
+		if (another_works(j->s, i))
+			f->severity = SEVERITY_INFO;
 		finding_message(
 			j, f, "%s",
 			_("The GPU is reserved for a virtual machine (vfio-pci holds it), so this "
