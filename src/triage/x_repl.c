@@ -47,6 +47,13 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 		else if (view_is(s, "False") || view_ends(s, " False"))
 			sign_add(p, "cuda-available-false", i, s);
 	}
+	/* The two together: "(False, None)". */
+	if (view_find(cmd, "is_available") >= 0 && view_find(cmd, "version.cuda") >= 0 &&
+	    view_find(s, "False") >= 0) {
+		sign_add(p, "cuda-available-false", i, s);
+		if (view_find(s, "None") >= 0)
+			paste_fact(p, "torch.cuda", VIEW("None"), i);
+	}
 	if (view_find(cmd, "list_physical_devices") >= 0) {
 		if (view_is(s, "[]"))
 			sign_add(p, "tf-no-gpu", i, s);
