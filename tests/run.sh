@@ -35,6 +35,8 @@ patterns=("$@")
 scratch=$(mktemp -d)
 logs=$scratch/logs
 mkdir -p "$logs"
+# A test that goes on as another user has to reach what it made.
+chmod 711 "$scratch"
 
 # The logs of the last run that ended stay; another run at the same time is not disturbed. Test
 # trees may hold folders without rights.
