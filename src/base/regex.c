@@ -55,7 +55,8 @@ enum regex_result regex_find(struct regex *re, struct view text, size_t from,
 			     struct regex_match *ret)
 {
 	const PCRE2_SIZE *at;
-	int n, i;
+	size_t i, found;
+	int n;
 
 	*ret = (struct regex_match){ .n = 0 };
 	if (from > text.n)
@@ -65,14 +66,13 @@ enum regex_result regex_find(struct regex *re, struct view text, size_t from,
 		return REGEX_NO;
 	if (n < 0)
 		return REGEX_GAVE_UP;
-	if (n == 0 || n > REGEX_GROUPS)
-		n = REGEX_GROUPS;
+	found = n == 0 || n > REGEX_GROUPS ? REGEX_GROUPS : (size_t)n;
 	at = pcre2_get_ovector_pointer(re->data);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < found; i++)
 		if (at[2 * i] != PCRE2_UNSET && at[2 * i + 1] >= at[2 * i])
 			ret->group[i] = (struct view){ .p = text.p + at[2 * i],
 						       .n = at[2 * i + 1] - at[2 * i] };
-	ret->n = (size_t)n;
+	ret->n = found;
 	ret->start = at[0];
 	ret->end = at[1];
 	return REGEX_YES;

@@ -544,7 +544,7 @@ without() {
 	need_mount
 	without 'libcurl*.so.*' "$CUVET" data update --from https://localhost:1/a.json
 	expect_status 4
-	expect_err "use --from FILE"
+	expect_err "name a file or a folder in place of the URL"
 	expect_err_lines 1
 	without 'libcurl*.so.*' "$CUVET" data update --from "$WORK/new.json" --trust-key "$WORK/key.pub"
 	expect_status 0
