@@ -66,8 +66,9 @@ const char *doc_get_str(const struct doc *map, const char *key)
 
 bool doc_true(const struct doc *d)
 {
-	return d && d->kind == DOC_BOOL && (strcmp(d->text, "true") == 0 || strcmp(d->text, "True") == 0 ||
-					     strcmp(d->text, "TRUE") == 0);
+	return d && d->kind == DOC_BOOL &&
+	       (strcmp(d->text, "true") == 0 || strcmp(d->text, "True") == 0 ||
+		strcmp(d->text, "TRUE") == 0);
 }
 
 bool doc_is(const struct doc *d, enum doc_kind kind)

@@ -45,9 +45,9 @@ enum {
 };
 
 /*
- * TOML 1.0, whole: anything that the specification calls invalid is ERR_PARSE with NAME:LINE:COLUMN.
- * Integers, floats, booleans and dates keep their text as written (underscores of numbers taken
- * out).
+ * TOML 1.0, whole: anything that the specification calls invalid is ERR_PARSE with
+ * NAME:LINE:COLUMN. Integers, floats, booleans and dates keep their text as written (underscores of
+ * numbers taken out).
  */
 int toml_parse(struct arena *a, struct view text, const char *name, const struct doc **ret,
 	       struct err *err) ATTR_MUST;

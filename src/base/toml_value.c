@@ -142,7 +142,8 @@ static bool many_lines(struct toml *t, char quote, const char **ret)
 			*ret = b.s;
 			return true;
 		}
-		if (toml_peek(t, 0) == '\n' || (toml_peek(t, 0) == '\r' && toml_peek(t, 1) == '\n')) {
+		if (toml_peek(t, 0) == '\n' ||
+		    (toml_peek(t, 0) == '\r' && toml_peek(t, 1) == '\n')) {
 			t->at += toml_peek(t, 0) == '\r' ? 2 : 1;
 			strbuf_addc(&b, '\n');
 		} else if (quote == '"' && toml_peek(t, 0) == '\\') {

@@ -60,7 +60,9 @@ static bool word_of(const char *s, const char *const *list)
 static enum doc_kind kind_of(const char *s)
 {
 	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
-	static const char *const bools[] = { "true", "True", "TRUE", "false", "False", "FALSE", NULL };
+	static const char *const bools[] = {
+		"true", "True", "TRUE", "false", "False", "FALSE", NULL
+	};
 	size_t n = strlen(s), sign = *s == '-' || *s == '+';
 
 	if (word_of(s, nulls))
@@ -226,7 +228,8 @@ static int events(struct reader *r, yaml_parser_t *p)
 
 	while (!rc && !done) {
 		if (!yaml_parser_parse(p, &e))
-			return complain(r, &p->problem_mark, p->problem ? p->problem : _("not YAML"));
+			return complain(r, &p->problem_mark,
+					p->problem ? p->problem : _("not YAML"));
 		done = e.type == YAML_STREAM_END_EVENT;
 		rc = handle(r, &e);
 		yaml_event_delete(&e);

@@ -47,7 +47,8 @@ static struct source_options source_of(struct targets *t, const struct config_ta
 	const struct options *o = t->r->o;
 	size_t n = o->assume.n + (target ? target->n_assume : 0), i, k = 0;
 	const char **assume = arena_calloc(t->r->a, n + 1, sizeof(*assume));
-	const char **require = arena_calloc(t->r->a, o->require.n + t->config.n_require + 1, sizeof(*require));
+	const char **require =
+		arena_calloc(t->r->a, o->require.n + t->config.n_require + 1, sizeof(*require));
 
 	for (i = 0; target && i < target->n_assume; i++)
 		assume[k++] = target->assume[i];
@@ -97,7 +98,8 @@ static bool known(const struct targets *t, const struct finding *f)
 	size_t i;
 
 	for (i = 0; i < t->n_findings; i++)
-		if (t->findings[i]->id == f->id && strcmp(t->findings[i]->subject, f->subject) == 0 &&
+		if (t->findings[i]->id == f->id &&
+		    strcmp(t->findings[i]->subject, f->subject) == 0 &&
 		    strcmp(t->findings[i]->message, f->message) == 0)
 			return true;
 	return false;
@@ -154,7 +156,8 @@ static int one_target(struct targets *t, const struct config_target *target, str
 	rows(t, &s, name ? name : "");
 	judge_run(t->r->a, &s, t->c, &t->jo, &r);
 	keep(t, &r, name);
-	worse = !t->any || (r.verdict == VERDICT_BLOCKED && t->results.verdict != VERDICT_BLOCKED) ||
+	worse = !t->any ||
+		(r.verdict == VERDICT_BLOCKED && t->results.verdict != VERDICT_BLOCKED) ||
 		(r.verdict != VERDICT_STACK_OK && t->results.verdict == VERDICT_STACK_OK);
 	if (worse) {
 		t->s = s;

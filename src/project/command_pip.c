@@ -332,7 +332,8 @@ void command_pip(struct shell *sh, const struct word *program, const struct comm
 					value_option(sh, s, o, next ? w->text : value, w);
 				else
 					project_doubt(sh->r, sh->p, word_place(sh, w),
-						      _("%s: a variable has no value here"), w->text);
+						      _("%s: a variable has no value here"),
+						      w->text);
 				/* Another project may have been read: the list may have moved. */
 				s = &sh->p->steps[index];
 			}
@@ -397,9 +398,11 @@ void command_files(struct shell *sh, struct command *args)
 void command_project(struct shell *sh, const struct word *verb, const struct command *args,
 		     enum tool tool)
 {
-	static const char *const names[] = { [BY_POETRY] = "pyproject.toml", [BY_PDM] = "pyproject.toml",
-					     [BY_UV] = "pyproject.toml",     [BY_PIP] = "pyproject.toml",
-					     [BY_PIPENV] = "Pipfile",	     [BY_PIXI] = "pixi.toml" };
+	static const char *const names[] = {
+		[BY_POETRY] = "pyproject.toml", [BY_PDM] = "pyproject.toml",
+		[BY_UV] = "pyproject.toml",	[BY_PIP] = "pyproject.toml",
+		[BY_PIPENV] = "Pipfile",	[BY_PIXI] = "pixi.toml"
+	};
 	const char *path = command_file(sh, names[tool]);
 	size_t before = sh->p->n_steps;
 	struct view text;

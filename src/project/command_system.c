@@ -32,8 +32,10 @@ static void conda_file(struct shell *sh, struct step *s, const struct word *w)
 void command_conda(struct shell *sh, const struct word *verb, const struct command *args,
 		   bool env)
 {
-	static const char *const valued[] = { "-n", "--name", "-p", "--prefix", "--solver", "-r", "--root-prefix",
-					      "--platform", "--subdir" };
+	static const char *const valued[] = {
+		"-n", "--name",	       "-p",	     "--prefix", "--solver",
+		"-r", "--root-prefix", "--platform", "--subdir"
+	};
 	struct step *s = project_step(sh->r, sh->p, BY_CONDA, word_place(sh, verb));
 	size_t i, k;
 
@@ -149,7 +151,8 @@ void command_package(struct shell *sh, const struct word *w)
 		return;
 	}
 	/* "libnvidia-container" is the host's toolkit, not the driver. */
-	if (strncmp(name, "libnvidia-container", 19) == 0 || strncmp(name, "nvidia-container", 16) == 0)
+	if (strncmp(name, "libnvidia-container", 19) == 0 ||
+	    strncmp(name, "nvidia-container", 16) == 0)
 		return;
 	for (i = 0; i < ARRAY_LEN(packages); i++)
 		if (strncmp(name, packages[i].prefix, strlen(packages[i].prefix)) == 0) {
@@ -160,9 +163,11 @@ void command_package(struct shell *sh, const struct word *w)
 			return;
 		}
 	/* The meta packages: "cuda", "cuda-12-4": driver and toolkit both. */
-	if (strcmp(name, "cuda") == 0 || (strncmp(name, "cuda-", 5) == 0 && name[5] >= '0' && name[5] <= '9')) {
+	if (strcmp(name, "cuda") == 0 ||
+	    (strncmp(name, "cuda-", 5) == 0 && name[5] >= '0' && name[5] <= '9')) {
 		project_action(sh->r, sh->p, ACT_DRIVER, name, NULL, word_place(sh, w));
-		project_action(sh->r, sh->p, ACT_TOOLKIT, name, cuda_in(sh->r->a, name), word_place(sh, w));
+		project_action(sh->r, sh->p, ACT_TOOLKIT, name, cuda_in(sh->r->a, name),
+			       word_place(sh, w));
 	}
 }
 
@@ -233,7 +238,8 @@ void command_other(struct shell *sh, const struct command *c)
 	for (i = 0; i < c->n; i++) {
 		const char *w = c->words[i].text;
 
-		if (strstr(w, ".run") && (strstr(w, "NVIDIA-Linux-") || strstr(base_name(w), "cuda_"))) {
+		if (strstr(w, ".run") &&
+		    (strstr(w, "NVIDIA-Linux-") || strstr(base_name(w), "cuda_"))) {
 			run = base_name(w);
 			at = i;
 		}

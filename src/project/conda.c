@@ -40,6 +40,23 @@ static const char *conda_spec(struct arena *a, struct view v, bool fuzzy)
 	return b.s;
 }
 
+/* "name[version=2.5,build=cuda*]" behind the bracket. */
+static void in_brackets(struct project_reader *r, struct want *w, struct view inside,
+			struct view *ret_build)
+{
+	struct view item;
+
+	if (inside.n && inside.p[inside.n - 1] == ']')
+		inside.n--;
+	while (inside.n) {
+		item = view_trim(view_cut(inside, ',', &inside));
+		if (view_starts(item, "build="))
+			*ret_build = view_skip(item, 6);
+		if (view_starts(item, "version="))
+			w->spec = conda_spec(r->a, view_skip(item, 8), false);
+	}
+}
+
 void conda_want(struct project_reader *r, struct step *s, struct view text, struct place at)
 {
 	struct view v = view_trim(text), name, rest, version, build = { 0 };
@@ -53,21 +70,10 @@ void conda_want(struct project_reader *r, struct step *s, struct view text, stru
 		w->channel = view_dup(r->a, (struct view){ .p = v.p, .n = (size_t)colons });
 		v = view_skip(v, (size_t)colons + 2);
 	}
-	/* "name[version=2.5,build=cuda*]": the build is what matters. */
 	bracket = view_chr(v, '[');
 	if (bracket >= 0) {
-		struct view inside = view_skip(v, (size_t)bracket + 1), item;
-
+		in_brackets(r, w, view_skip(v, (size_t)bracket + 1), &build);
 		v.n = (size_t)bracket;
-		if (inside.n && inside.p[inside.n - 1] == ']')
-			inside.n--;
-		while (inside.n) {
-			item = view_trim(view_cut(inside, ',', &inside));
-			if (view_starts(item, "build="))
-				build = view_skip(item, 6);
-			if (view_starts(item, "version="))
-				w->spec = conda_spec(r->a, view_skip(item, 8), false);
-		}
 	}
 	while (n < v.n && !strchr(" =<>!~", v.p[n]))
 		n++;
@@ -233,7 +239,8 @@ static void pixi_pypi(struct project_reader *r, struct project *p, size_t pip,
 		}
 		w->extras = b.n ? b.s : NULL;
 		if (doc_get_str(d, "index")) {
-			struct index *i = step_index(r, &p->steps[pip], doc_get_str(d, "index"), at);
+			struct index *i =
+				step_index(r, &p->steps[pip], doc_get_str(d, "index"), at);
 
 			i->name = i->url;
 			i->only_named = true;

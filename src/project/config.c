@@ -13,7 +13,8 @@
 static const char name[] = ".cuvet.toml";
 enum { CONFIG_MAX = 1 << 20 };
 
-static int complain(struct project_config *c, const struct doc *d, struct err *err, const char *what)
+static int complain(struct project_config *c, const struct doc *d, struct err *err,
+		    const char *what)
 {
 	return err_set(err, ERR_PARSE, "%.300s:%zu:%zu: %s", c->path,
 		       d->key_line ? d->key_line : d->line, d->key_line ? d->key_column : d->column,
@@ -33,10 +34,12 @@ static void assume(struct arena *a, struct config_target *t, const char *key, co
 	*ARENA_APPEND(a, t->assume, t->n_assume) = arena_printf(a, "%s=%s", key, value);
 }
 
-static int read_target(struct arena *a, struct project_config *c, const struct doc *d, struct err *err)
+static int read_target(struct arena *a, struct project_config *c, const struct doc *d,
+		       struct err *err)
 {
-	static const char *const keys[] = { "name", "gpu", "driver", "driver-flavor", "os", "distro",
-					    "arch", "glibc", "python", "cuda", "cudnn", "gcc", NULL };
+	static const char *const keys[] = { "name",   "gpu",  "driver", "driver-flavor", "os",
+					    "distro", "arch", "glibc",	"python",	 "cuda",
+					    "cudnn",  "gcc",  NULL };
 	struct config_target *t;
 	const struct doc *k, *v;
 	const char *near;
@@ -50,9 +53,10 @@ static int read_target(struct arena *a, struct project_config *c, const struct d
 	for (k = d->first; k; k = k->next) {
 		if (!known_key(k->key, keys)) {
 			near = suggest(k->key, keys);
-			return complain(c, k, err,
-					near ? arena_printf(a, _("unknown key; did you mean %s?"), near)
-					     : _("unknown key"));
+			return complain(
+				c, k, err,
+				near ? arena_printf(a, _("unknown key; did you mean %s?"), near)
+				     : _("unknown key"));
 		}
 		if (strcmp(k->key, "name") == 0)
 			continue;
@@ -61,7 +65,8 @@ static int read_target(struct arena *a, struct project_config *c, const struct d
 		else if (k->kind == DOC_LIST && strcmp(k->key, "gpu") == 0)
 			for (v = k->first; v; v = v->next) {
 				if (!doc_str(v))
-					return complain(c, v, err, _("the name of a GPU is needed"));
+					return complain(c, v, err,
+							_("the name of a GPU is needed"));
 				assume(a, t, "gpu", doc_str(v));
 			}
 		else
@@ -72,7 +77,8 @@ static int read_target(struct arena *a, struct project_config *c, const struct d
 	return 0;
 }
 
-static int read_ignore(struct arena *a, struct project_config *c, const struct doc *d, struct err *err)
+static int read_ignore(struct arena *a, struct project_config *c, const struct doc *d,
+		       struct err *err)
 {
 	struct config_ignore *i;
 
@@ -81,7 +87,8 @@ static int read_ignore(struct arena *a, struct project_config *c, const struct d
 	if (!doc_get_str(d, "reason"))
 		return complain(c, d, err, _("a reason is needed: reason = \"...\""));
 	if (doc_get(d, "expires") && doc_get(d, "expires")->kind != DOC_DATE)
-		return complain(c, doc_get(d, "expires"), err, _("a date such as 2026-12-31 is needed"));
+		return complain(c, doc_get(d, "expires"), err,
+				_("a date such as 2026-12-31 is needed"));
 	i = ARENA_APPEND(a, c->ignores, c->n_ignores);
 	i->name = doc_get_str(d, "name");
 	i->reason = doc_get_str(d, "reason");
@@ -91,7 +98,8 @@ static int read_ignore(struct arena *a, struct project_config *c, const struct d
 	return 0;
 }
 
-static int read_config(struct arena *a, struct project_config *c, const struct doc *doc, struct err *err)
+static int read_config(struct arena *a, struct project_config *c, const struct doc *doc,
+		       struct err *err)
 {
 	const struct doc *k, *d;
 	int rc = 0;
@@ -109,7 +117,9 @@ static int read_config(struct arena *a, struct project_config *c, const struct d
 				*ARENA_APPEND(a, c->require, c->n_require) = doc_str(d);
 			}
 		} else {
-			return complain(c, k, err, _("unknown key; [[target]], [[ignore]] and require are known"));
+			return complain(
+				c, k, err,
+				_("unknown key; [[target]], [[ignore]] and require are known"));
 		}
 	}
 	return rc;

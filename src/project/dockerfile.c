@@ -60,7 +60,8 @@ static void directives(struct docker *d)
 			return;
 		key = view_trim(view_cut(view_skip(line, 1), '=', &rest));
 		rest = view_trim(rest);
-		if (view_is_nocase(key, "escape") && rest.n == 1 && (rest.p[0] == '`' || rest.p[0] == '\\'))
+		if (view_is_nocase(key, "escape") && rest.n == 1 &&
+		    (rest.p[0] == '`' || rest.p[0] == '\\'))
 			d->escape = rest.p[0];
 		else if (!rest.n)
 			return;
@@ -77,7 +78,8 @@ static void find_heredocs(struct docker *d, struct instruction *in)
 		bool strip = false;
 		char q = 0;
 
-		if (v.p[i] != '<' || v.p[i + 1] != '<' || (i && !strchr(" \t;&|0123456789", v.p[i - 1])))
+		if (v.p[i] != '<' || v.p[i + 1] != '<' ||
+		    (i && !strchr(" \t;&|0123456789", v.p[i - 1])))
 			continue;
 		i += 2;
 		if (v.p[i] == '<')
@@ -234,7 +236,8 @@ static void do_arg(struct docker *d, struct instruction *in)
 			continue;
 		if (!v || unknown)
 			continue;
-		project_set(d->r, p, name, v, mapped_place(&in->m, (size_t)(word.p - in->m.text.p)));
+		project_set(d->r, p, name, v,
+			    mapped_place(&in->m, (size_t)(word.p - in->m.text.p)));
 		p->env[p->n_env - 1].build_only = true;
 	}
 }
@@ -363,9 +366,10 @@ static void do_from(struct docker *d, struct instruction *in)
 /* Does a path look like a Python environment or where one installs to? */
 static bool is_environment(const char *path)
 {
-	static const char *const parts[] = { "venv", "site-packages", "dist-packages", "/opt/conda",
-					     "/usr/local", "/root/.local", "/install", "/opt/python",
-					     "/env", "pixi", "/.cache/uv", "/wheels" };
+	static const char *const parts[] = { "venv",	   "site-packages", "dist-packages",
+					     "/opt/conda", "/usr/local",    "/root/.local",
+					     "/install",   "/opt/python",   "/env",
+					     "pixi",	   "/.cache/uv",    "/wheels" };
 	size_t i;
 
 	if (strcmp(path, "/") == 0)
@@ -514,10 +518,11 @@ static void instruction(struct docker *d, struct instruction *in)
 
 static bool known_instruction(const char *keyword)
 {
-	static const char *const words[] = { "FROM", "ARG", "ENV", "COPY", "ADD", "RUN", "WORKDIR",
-					     "CMD", "ENTRYPOINT", "LABEL", "EXPOSE", "VOLUME", "USER",
-					     "SHELL", "HEALTHCHECK", "STOPSIGNAL", "ONBUILD",
-					     "MAINTAINER" };
+	static const char *const words[] = { "FROM",	   "ARG",	"ENV",	       "COPY",
+					     "ADD",	   "RUN",	"WORKDIR",     "CMD",
+					     "ENTRYPOINT", "LABEL",	"EXPOSE",      "VOLUME",
+					     "USER",	   "SHELL",	"HEALTHCHECK", "STOPSIGNAL",
+					     "ONBUILD",	   "MAINTAINER" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(words); i++)
@@ -568,8 +573,9 @@ int dockerfile_read(struct project_reader *r, struct view text, const char *path
 	directives(d);
 	while (next(d, &in)) {
 		if (!known_instruction(in.keyword))
-			return err_set(err, ERR_PARSE, "%.300s:%zu:%zu: %s: %.60s", path, in.at.line,
-				       in.at.column, _("no instruction of a Dockerfile"), in.keyword);
+			return err_set(err, ERR_PARSE, "%.300s:%zu:%zu: %s: %.60s", path,
+				       in.at.line, in.at.column,
+				       _("no instruction of a Dockerfile"), in.keyword);
 		instruction(d, &in);
 	}
 	if (!d->n)

@@ -136,8 +136,13 @@ static void image_packages(struct site *t)
 	fact_set(&o->cuda, i->cuda, source_at(t, &w.at));
 	fact_set(&o->variant, variant, source_at(t, &w.at));
 	t->torchvision = t->torchaudio = true;
-	t->torch = (struct got){ .set = true, .known = true, .version = i->torch, .variant = variant,
-				 .cuda = i->cuda, .row = row, .at = t->p->image_at };
+	t->torch = (struct got){ .set = true,
+				 .known = true,
+				 .version = i->torch,
+				 .variant = variant,
+				 .cuda = i->cuda,
+				 .row = row,
+				 .at = t->p->image_at };
 }
 
 /* -------- packages that are not PyTorch */
@@ -201,7 +206,8 @@ static void others(struct site *t, const struct step *s)
 			size_t k;
 
 			for (k = 0; k < s->n_wants; k++)
-				if (k != i && s->wants[k].name && strcmp(s->wants[k].name, w->name) == 0 &&
+				if (k != i && s->wants[k].name &&
+				    strcmp(s->wants[k].name, w->name) == 0 &&
 				    (s->wants[k].constraint || s->wants[k].locked) &&
 				    want_exact(t, &s->wants[k]) && want_holds(t, &s->wants[k])) {
 					copy.spec = s->wants[k].spec;
@@ -212,7 +218,7 @@ static void others(struct site *t, const struct step *s)
 		o = NULL;
 		{
 			/* A clash that was noted already stays with its row. */
-			struct fact clash = { 0 }, because = { 0 };
+			struct fact clash = { 0 }, because = { 0 }, fault = { 0 }, variant = { 0 };
 			const struct wanted *have = NULL;
 			size_t k;
 
@@ -223,9 +229,15 @@ static void others(struct site *t, const struct step *s)
 				clash = have->clash;
 				because = have->because;
 			}
+			if (have && fact_known(&have->fault)) {
+				fault = have->fault;
+				variant = have->variant;
+			}
 			o = emit(t, s, &copy);
 			o->clash = clash;
 			o->because = because;
+			o->fault = fault;
+			o->variant = variant;
 		}
 		version = exact;
 		if (!version && w->spec && table_of(w->name))
@@ -418,7 +430,8 @@ static void pragmas(struct project_reader *r, struct snapshot *s)
 		fact_set(&l->name, p->name, at);
 		fact_set(&l->reason, *p->reason ? p->reason : NULL, at);
 		fact_set(&l->line,
-			 arena_printf(r->a, "%s:%zu", p->at.file, p->at.line + (p->alone ? 1 : 0)), at);
+			 arena_printf(r->a, "%s:%zu", p->at.file, p->at.line + (p->alone ? 1 : 0)),
+			 at);
 	}
 }
 

@@ -37,13 +37,19 @@ static bool is_variant(const char *s)
 
 void index_classify(struct arena *a, struct index *i)
 {
-	static const char *const pypi[] = { "pypi.org/simple", "pypi.python.org", "files.pythonhosted.org",
-					    "pypi.tuna.tsinghua", "mirrors.aliyun.com/pypi",
-					    "pypi.douban.com", "mirrors.cloud.tencent.com/pypi",
-					    "mirrors.ustc.edu.cn/pypi", "pypi.mirrors.ustc.edu.cn",
+	static const char *const pypi[] = { "pypi.org/simple",
+					    "pypi.python.org",
+					    "files.pythonhosted.org",
+					    "pypi.tuna.tsinghua",
+					    "mirrors.aliyun.com/pypi",
+					    "pypi.douban.com",
+					    "mirrors.cloud.tencent.com/pypi",
+					    "mirrors.ustc.edu.cn/pypi",
+					    "pypi.mirrors.ustc.edu.cn",
 					    "repo.huaweicloud.com/repository/pypi",
 					    "mirrors.bfsu.edu.cn/pypi" };
-	static const char *const torch[] = { "download.pytorch.org/whl", "download-r2.pytorch.org/whl",
+	static const char *const torch[] = { "download.pytorch.org/whl",
+					     "download-r2.pytorch.org/whl",
 					     "mirrors.aliyun.com/pytorch-wheels",
 					     "mirror.sjtu.edu.cn/pytorch-wheels",
 					     "mirrors.nju.edu.cn/pytorch/whl" };
@@ -86,7 +92,8 @@ struct index *step_index(struct project_reader *r, struct step *s, const char *u
 /* -------- requirements */
 
 /* NAME-VERSION(-BUILD)-PY-ABI-PLATFORM.whl at the end of an address. */
-static bool wheel_name(struct arena *a, const char *url, const char **ret_name, const char **ret_version)
+static bool wheel_name(struct arena *a, const char *url, const char **ret_name,
+		       const char **ret_version)
 {
 	const char *base = last_part(a, url);
 	struct strbuf b;
@@ -121,7 +128,8 @@ static const char *source_name(struct arena *a, const char *url)
 	size_t n;
 
 	if (egg)
-		return requirement_normal(a, (struct view){ .p = egg + 5, .n = strcspn(egg + 5, "&[") });
+		return requirement_normal(
+			a, (struct view){ .p = egg + 5, .n = strcspn(egg + 5, "&[") });
 	base = last_part(a, url);
 	n = strcspn(base, "@");
 	if (n > 4 && strncmp(base + n - 4, ".git", 4) == 0)

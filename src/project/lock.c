@@ -29,11 +29,12 @@ bool lock_name(const char *base)
 /* Only what bears on GPUs is kept: a lock may hold a thousand packages. */
 static bool matters(const char *name)
 {
-	static const char *const names[] = { "torch", "torchvision", "torchaudio", "xformers", "vllm",
-					     "flash-attn", "bitsandbytes", "tensorflow",
-					     "tensorflow-gpu", "tensorflow-cpu", "jax", "jaxlib",
-					     "onnxruntime", "onnxruntime-gpu", "triton", "numpy",
-					     "deepspeed", "tf-nightly" };
+	static const char *const names[] = {
+		"torch",      "torchvision",  "torchaudio",  "xformers",	"vllm",
+		"flash-attn", "bitsandbytes", "tensorflow",  "tensorflow-gpu",	"tensorflow-cpu",
+		"jax",	      "jaxlib",	      "onnxruntime", "onnxruntime-gpu", "triton",
+		"numpy",      "deepspeed",    "tf-nightly"
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
@@ -71,7 +72,8 @@ static void from_index(struct project_reader *r, struct step *s, struct want *w,
 	i->only_named = true;
 }
 
-/* uv, poetry, pdm, pylock: [[package]] (pylock: [[packages]]) with name, version, source, marker. */
+/* uv, poetry, pdm, pylock: [[package]] (pylock: [[packages]]) with name, version, source, marker.
+ */
 static void toml_packages(struct project_reader *r, struct step *s, const struct doc *list,
 			  const char *path)
 {

@@ -165,10 +165,10 @@ static void setup_py(struct project_reader *r, struct project *p, size_t step, s
 		begin = ++i;
 		while (i < text.n && text.p[i] != c && text.p[i] != '\n')
 			i++;
-		want_parse(r, p, &p->steps[step], (struct view){ .p = text.p + begin, .n = i - begin },
-			   (struct place){ .file = path,
-					   .line = number,
-					   .column = begin - line_start + 1 });
+		want_parse(
+			r, p, &p->steps[step], (struct view){ .p = text.p + begin, .n = i - begin },
+			(struct place){
+				.file = path, .line = number, .column = begin - line_start + 1 });
 	}
 }
 

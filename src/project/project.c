@@ -80,7 +80,8 @@ struct want *step_want(struct project_reader *r, struct step *s, struct place at
 	return w;
 }
 
-void project_doubt(struct project_reader *r, struct project *p, struct place at, const char *fmt, ...)
+void project_doubt(struct project_reader *r, struct project *p, struct place at, const char *fmt,
+		   ...)
 {
 	va_list ap;
 

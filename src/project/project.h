@@ -178,7 +178,8 @@ struct project_reader {
 	struct project_list list;
 	const char **used; /* files that another one reads: not judged by themselves */
 	size_t n_used;
-	/* "# cuvet: ignore=NAME reason": holds for its own line, or for the next one when it stands alone */
+	/* "# cuvet: ignore=NAME reason": holds for its own line, or for the next one when it stands
+	 * alone */
 	struct pragma {
 		const char *name, *reason;
 		struct place at;
@@ -211,8 +212,8 @@ struct project *project_new(struct project_reader *r, enum project_kind kind, co
 struct step *project_step(struct project_reader *r, struct project *p, enum tool tool,
 			  struct place at);
 struct want *step_want(struct project_reader *r, struct step *s, struct place at);
-void project_doubt(struct project_reader *r, struct project *p, struct place at, const char *fmt, ...)
-	ATTR_PRINTF(4, 5);
+void project_doubt(struct project_reader *r, struct project *p, struct place at, const char *fmt,
+		   ...) ATTR_PRINTF(4, 5);
 void project_action(struct project_reader *r, struct project *p, enum act act, const char *what,
 		    const char *version, struct place at);
 /* Last setting of that name, or NULL. */

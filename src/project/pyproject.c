@@ -13,6 +13,7 @@ struct py {
 	struct project *p;
 	const char *path;
 	const struct doc *doc;
+	const char *extra; /* the extra or group that was taken, NULL */
 	size_t step;
 };
 
@@ -126,7 +127,8 @@ static void apply_source(struct py *y, struct want *w, const struct doc *src)
 		w->url = doc_get_str(src, "url");
 		w->spec = scratch.n_wants ? scratch.wants[0].spec : NULL;
 	}
-	if (doc_get_str(src, "git") || doc_get_str(src, "path") || doc_true(doc_get(src, "workspace"))) {
+	if (doc_get_str(src, "git") || doc_get_str(src, "path") ||
+	    doc_true(doc_get(src, "workspace"))) {
 		w->url = doc_get_str(src, "git") ? doc_get_str(src, "git") : ".";
 		w->spec = NULL;
 	}
@@ -156,9 +158,17 @@ static void uv_sources(struct py *y)
 			for (src = doc_first(d); src; src = src->next) {
 				struct want copy = *w;
 
+				const char *extra = doc_get_str(src, "extra");
+
+				if (!extra)
+					extra = doc_get_str(src, "group");
 				/* A source for an extra that nobody asked for is out of play. */
-				if (doc_get_str(src, "extra") || doc_get_str(src, "group"))
+				if (extra && (!y->extra || strcmp(extra, y->extra) != 0))
 					continue;
+				if (extra) {
+					apply_source(y, w, src);
+					break;
+				}
 				apply_source(y, &copy, src);
 				if (!src->next && src == doc_first(d)) {
 					*w = copy;
@@ -221,11 +231,13 @@ static void gpu_extras(struct py *y)
 		return;
 	for (d = doc_first(doc_at(y->doc, "project.optional-dependencies")); d; d = d->next)
 		if (says_gpu(d->key)) {
+			y->extra = d->key;
 			want_strings(y, d);
 			return;
 		}
 	for (d = doc_first(doc_get(y->doc, "dependency-groups")); d; d = d->next)
 		if (says_gpu(d->key)) {
+			y->extra = d->key;
 			want_strings(y, d);
 			return;
 		}
@@ -258,7 +270,8 @@ static void poetry_sources(struct py *y)
 		if (!doc_str(url)) {
 			if (!name || strcmp(name, "PyPI") != 0)
 				continue;
-			i = step_index(y->r, step_of(y), "https://pypi.org/simple", value_place(y, d));
+			i = step_index(y->r, step_of(y), "https://pypi.org/simple",
+				       value_place(y, d));
 		} else {
 			i = step_index(y->r, step_of(y), doc_str(url), value_place(y, url));
 		}
@@ -319,7 +332,8 @@ static void table_want(struct py *y, const struct doc *d, const char *name, stru
 	w->index = doc_get_str(d, pipfile ? "index" : "source");
 	join_extras(y, w, doc_get(d, "extras"));
 	if (doc_get_str(d, "platform") && !w->marker)
-		w->marker = arena_printf(y->r->a, "sys_platform == '%s'", doc_get_str(d, "platform"));
+		w->marker =
+			arena_printf(y->r->a, "sys_platform == '%s'", doc_get_str(d, "platform"));
 	if (doc_get_str(d, "url") || doc_get_str(d, "git") || doc_get_str(d, "path") ||
 	    doc_get_str(d, "file"))
 		apply_source(y, w, d);
@@ -362,7 +376,8 @@ static void poetry_enrich(struct py *y)
 	for (; d; d = d->next)
 		for (i = 0; i < s->n_wants; i++)
 			if (doc_get_str(d, "source") &&
-			    strcmp(s->wants[i].name, requirement_normal(y->r->a, view_of(d->key))) == 0)
+			    strcmp(s->wants[i].name,
+				   requirement_normal(y->r->a, view_of(d->key))) == 0)
 				s->wants[i].index = doc_get_str(d, "source");
 }
 
@@ -381,7 +396,8 @@ static void pdm_part(struct py *y)
 		i = step_index(y->r, step_of(y), doc_str(url), value_place(y, url));
 		i->name = name ? name : doc_str(url);
 		i->main = name && strcmp(name, "pypi") == 0;
-		i->links = doc_get_str(d, "type") && strcmp(doc_get_str(d, "type"), "find_links") == 0;
+		i->links =
+			doc_get_str(d, "type") && strcmp(doc_get_str(d, "type"), "find_links") == 0;
 		inc = doc_first(doc_get(d, "include_packages"));
 		i->only_named = inc != NULL;
 		for (; inc; inc = inc->next)

@@ -80,8 +80,8 @@ static bool looks_like_requirements(struct view text)
 		line = view_trim(line);
 		if (!line.n || line.p[0] == '#' || view_starts(line, "--hash"))
 			continue;
-		if (view_starts(line, "-r ") || view_starts(line, "--") || view_find(line, "==") > 0 ||
-		    view_find(line, ">=") > 0)
+		if (view_starts(line, "-r ") || view_starts(line, "--") ||
+		    view_find(line, "==") > 0 || view_find(line, ">=") > 0)
 			good++;
 		else if (view_chr(line, ' ') >= 0 || view_chr(line, ':') >= 0)
 			bad++;
@@ -222,7 +222,10 @@ static int read_one(struct project_reader *r, const struct named *f, struct err 
 	if (f->kind == PROJECT_SETUP)
 		return setup_read(r, p, f->text, f->path, err);
 	own = p->n_steps;
-	project_step(r, p, f->kind == PROJECT_CONDA ? BY_CONDA : f->kind == PROJECT_LOCK ? BY_UV : BY_PIP,
+	project_step(r, p,
+		     f->kind == PROJECT_CONDA  ? BY_CONDA
+		     : f->kind == PROJECT_LOCK ? BY_UV
+					       : BY_PIP,
 		     at);
 	if (f->kind == PROJECT_CONDA)
 		return conda_read(r, p, &p->steps[own], f->text, f->path, err);
@@ -285,8 +288,9 @@ static bool may_be(const char *base)
 
 static bool skipped_folder(const char *base)
 {
-	static const char *const names[] = { "node_modules", "__pycache__", "site-packages", "build",
-					     "dist", "venv", "env", "third_party", "vendor" };
+	static const char *const names[] = { "node_modules", "__pycache__", "site-packages",
+					     "build",	     "dist",	    "venv",
+					     "env",	     "third_party", "vendor" };
 	size_t i;
 
 	if (base[0] == '.')
@@ -320,8 +324,9 @@ static int add_folder(struct project_reader *r, struct names *l, const char *pat
 	if (n)
 		qsort(names, n, sizeof(*names), by_name);
 	for (i = 0; i < n && !rc; i++) {
-		const char *full = strcmp(path, ".") == 0 ? names[i]
-							   : arena_printf(r->a, "%s/%s", path, names[i]);
+		const char *full = strcmp(path, ".") == 0
+					   ? names[i]
+					   : arena_printf(r->a, "%s/%s", path, names[i]);
 		struct stat st;
 
 		if (lstat(full, &st))
@@ -381,7 +386,8 @@ int project_read(struct project_reader *r, const char *const *paths, size_t n, s
 		if (project_used(r, l.v[i].path) && l.v[i].kind != PROJECT_COMPOSE)
 			continue;
 		rc = read_one(r, &l.v[i], err);
-		/* In a folder a broken file is one among others: it is said, and the rest is judged. */
+		/* In a folder a broken file is one among others: it is said, and the rest is
+		 * judged. */
 		if (rc && !l.v[i].given && err) {
 			struct project *p = project_new(r, l.v[i].kind, l.v[i].path);
 

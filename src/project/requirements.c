@@ -80,7 +80,8 @@ static void option(struct file *f, struct view line, struct place at)
 		f->s->pre = true;
 		return;
 	}
-	main = option_value(line, "-i", "--index-url", &v) || option_value(line, NULL, "--pypi-url", &v);
+	main = option_value(line, "-i", "--index-url", &v) ||
+	       option_value(line, NULL, "--pypi-url", &v);
 	links = !main && option_value(line, "-f", "--find-links", &v);
 	if (main || links || option_value(line, NULL, "--extra-index-url", &v)) {
 		value = value_of(f, v, at);
@@ -96,10 +97,11 @@ static void option(struct file *f, struct view line, struct place at)
 	if (constraint || option_value(line, "-r", "--requirement", &v)) {
 		value = value_of(f, v, at);
 		if (value && *value == '/')
-			project_doubt(f->r, f->p, at, _("%s: an absolute path is not followed"), value);
+			project_doubt(f->r, f->p, at, _("%s: an absolute path is not followed"),
+				      value);
 		else if (value && *value)
-			requirements_read(f->r, f->p, f->s, beside_file(f->r->a, f->path, value), at,
-					  constraint || f->constraint);
+			requirements_read(f->r, f->p, f->s, beside_file(f->r->a, f->path, value),
+					  at, constraint || f->constraint);
 		return;
 	}
 	if (option_value(line, "-e", "--editable", &v)) {

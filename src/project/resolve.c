@@ -51,8 +51,8 @@ bool want_holds(struct site *t, const struct want *w)
 	bool holds;
 	size_t at;
 
-	return !w->marker || !marker_eval(t->r->a, view_of(w->marker), &t->env, &holds, &at, &what) ||
-	       holds;
+	return !w->marker ||
+	       !marker_eval(t->r->a, view_of(w->marker), &t->env, &holds, &at, &what) || holds;
 }
 
 const char *want_exact(struct site *t, const struct want *w)
@@ -127,7 +127,8 @@ static void add_source(struct sources *s, const struct index *i)
 	s->unknown |= i->kind == INDEX_NIGHTLY;
 }
 
-/* An index that no table knows: it may hold PyTorch when its name says so, or when it is the only one. */
+/* An index that no table knows: it may hold PyTorch when its name says so, or when it is the only
+ * one. */
 static bool may_hold_torch(const struct index *i)
 {
 	return i->kind == INDEX_OTHER &&
@@ -135,7 +136,9 @@ static bool may_hold_torch(const struct index *i)
 		strstr(i->url, "vllm"));
 }
 
-static const struct index pypi = { .kind = INDEX_PYPI, .url = "https://pypi.org/simple", .main = true };
+static const struct index pypi = { .kind = INDEX_PYPI,
+				   .url = "https://pypi.org/simple",
+				   .main = true };
 
 static bool family(const char *name)
 {

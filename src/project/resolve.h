@@ -56,11 +56,47 @@ struct sources {
 };
 void sources_of(struct site *t, const struct step *s, const struct want *w, struct sources *ret);
 
+/* A build of torch on an index. */
+struct pick {
+	const struct torch_row *row;
+	const char *text; /* "2.4.1+cu121" */
+	struct pep440 v;
+	const struct index *index;
+};
+
+/* What is searched for. */
+struct search {
+	const char *spec;
+	bool any_target; /* Python and glibc do not count */
+	struct pep440_spec parsed;
+};
+
+/* The best that the installer would take; row NULL: none. */
+struct pick search(struct site *t, const struct sources *src, const struct search *asked);
+/* Do Python and glibc of the site do for it? */
+enum serves { SERVES, NO_PYTHON, NO_GLIBC };
+
+enum serves row_serves(struct site *t, const struct torch_row *r);
+void put_pick(struct site *t, struct wanted *o, const struct pick *p, const struct want *w);
+
+/* -------- why there is none (resolve_why.c) */
+/* Is there any build of this variant (of this release, unless NULL)? */
+bool variant_exists(struct site *t, const char *variant, const char *release);
+/* The specifier without local labels; the last label in *ret_local. */
+const char *without_local(struct site *t, const char *spec, const char **ret_local);
+void note_fault(struct site *t, struct wanted *o, const char *what, const struct want *w);
+void why_none(struct site *t, struct wanted *o, const struct sources *src, const char *spec,
+	      const struct want *w);
+
 /* Torch and what goes with it, for one step of pip or uv. */
 void resolve_torch(struct site *t, const struct step *s);
 /* One step of conda or pixi. */
 void resolve_conda(struct site *t, const struct step *s);
 /* Why `torch` has to be what a package needs: "==2.5.1", NULL when not known. */
 const char *needs_torch(struct site *t, const char *package, const char *version);
+/* The same for its newest release whose need is known: at least that. */
+const char *newest_needs(struct site *t, const char *package);
+/* Packages that bring a torch when there is none. */
+bool brings_torch(const char *name);
 
 #endif

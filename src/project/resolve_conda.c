@@ -74,7 +74,9 @@ static const struct json *newest_row(struct conda *x, const char *channel, const
 				     const char **ret_version)
 {
 	struct compat *c = x->t->r->c;
-	const char *platform = x->t->windows ? "win-64" : x->t->aarch64 ? "linux-aarch64" : "linux-64";
+	const char *platform = x->t->windows   ? "win-64"
+			       : x->t->aarch64 ? "linux-aarch64"
+					       : "linux-64";
 	const struct json *best = NULL;
 	const char *best_version = NULL;
 	size_t i, n = compat_count(c, "torch_conda");
@@ -130,7 +132,8 @@ static const char *build_cuda(struct conda *x, const char *build, bool *ret_cpu)
 	return n >= 3 ? arena_printf(x->t->r->a, "%.*s.%c", (int)n - 1, p, p[n - 1]) : NULL;
 }
 
-/* Highest of the row's builds that the spec (of pytorch-cuda or cuda-version) and the driver allow. */
+/* Highest of the row's builds that the spec (of pytorch-cuda or cuda-version) and the driver allow.
+ */
 static const char *choose_cuda(struct conda *x, const struct json *row, const char *spec,
 			       const char *ceiling)
 {
@@ -176,7 +179,8 @@ static void official(struct conda *x, struct wanted *o)
 		/* Newer than the channel's end, or a release that it never held. */
 		fact_set(&o->fault, "channel", source_at(x->t, &w->at));
 		fact_set(&o->channel, "pytorch", source_at(x->t, &w->at));
-		fact_set(&o->version, x->torch ? want_exact(x->t, x->torch) : NULL, source_at(x->t, &w->at));
+		fact_set(&o->version, x->torch ? want_exact(x->t, x->torch) : NULL,
+			 source_at(x->t, &w->at));
 		return;
 	}
 	if (x->cpuonly) {
@@ -248,7 +252,8 @@ static void forge(struct conda *x, struct wanted *o)
 		ceiling = over->value;
 	} else {
 		seen = !x->s->built;
-		ceiling = seen && x->t->driver ? compat_driver_cuda(x->t->r->c, x->t->driver) : NULL;
+		ceiling =
+			seen && x->t->driver ? compat_driver_cuda(x->t->r->c, x->t->driver) : NULL;
 	}
 	if (!seen) {
 		put(x, o, version, NULL, "conda-forge", w);
@@ -276,7 +281,8 @@ void resolve_conda(struct site *t, const struct step *s)
 	channels(&x);
 	packages(&x);
 	for (i = 0; i < s->n_wants; i++)
-		if (strcmp(s->wants[i].name, "python") == 0 && want_exact(t, &s->wants[i]) && !t->python)
+		if (strcmp(s->wants[i].name, "python") == 0 && want_exact(t, &s->wants[i]) &&
+		    !t->python)
 			t->python = want_exact(t, &s->wants[i]);
 	w = x.torch ? x.torch : x.gpu ? x.gpu : x.cuda;
 	if (!w)
@@ -293,7 +299,8 @@ void resolve_conda(struct site *t, const struct step *s)
 		return;
 	}
 	if (x.pytorch_channel && (!x.forge || x.pytorch_at < x.forge_at)) {
-		/* What the first channel does not hold comes from the next, where the order is free. */
+		/* What the first channel does not hold comes from the next, where the order is
+		 * free. */
 		official(&x, o);
 		if (fact_is(&o->fault, "channel") && x.forge && !fact_known(&o->clash) && !x.cuda) {
 			o = emit(t, s, &torch);

@@ -6,150 +6,10 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/json.h"
 #include "base/strbuf.h"
 #include "project/resolve.h"
 
-/* -------- what other packages need */
-
-static const char *exact_list(struct site *t, const struct json *row)
-{
-	const struct json *list = json_get(row, "torch"), *v;
-	const char *last = NULL;
-
-	for (v = json_first(list); v; v = json_next(v))
-		last = json_str(v);
-	if (!last)
-		return NULL;
-	return json_is_true(json_get(row, "exact")) ? arena_printf(t->r->a, "==%s", last) : last;
-}
-
-static const char *addon_needs(struct site *t, const char *package, const char *version)
-{
-	struct compat *c = t->r->c;
-	size_t i, n = compat_count(c, "addon");
-
-	for (i = compat_find(c, "addon", 0, "package", package); i < n;
-	     i = compat_find(c, "addon", i + 1, "package", package)) {
-		const struct json *row = compat_row(c, "addon", i);
-		const char *first = json_get_str(row, "version"), *to = json_get_str(row, "to");
-		struct pep440 a, b, v;
-
-		if (!first || !pep440_parse(view_of(first), &a) || !pep440_parse(view_of(version), &v))
-			continue;
-		v.local = (struct view){ .n = 0 };
-		if (pep440_cmp(&v, &a) == 0)
-			return exact_list(t, row);
-		if (to && pep440_parse(view_of(to), &b) && pep440_cmp(&v, &a) > 0 &&
-		    pep440_cmp(&v, &b) <= 0)
-			return exact_list(t, row);
-	}
-	return NULL;
-}
-
-/*
- * A release between two rows: what both need, or what the row before it needs when that is of the
- * same series (vllm 0.7.2 lies between 0.7.0 and 0.7.3).
- */
-static const char *addon_between(struct site *t, const char *package, const char *version)
-{
-	struct compat *c = t->r->c;
-	size_t i, n = compat_count(c, "addon");
-	const char *below = NULL, *above = NULL, *below_version = NULL;
-	struct version v, w;
-
-	if (!version_prefix(view_of(version), &v))
-		return NULL;
-	for (i = compat_find(c, "addon", 0, "package", package); i < n && !above;
-	     i = compat_find(c, "addon", i + 1, "package", package)) {
-		const struct json *row = compat_row(c, "addon", i);
-		const char *first = json_get_str(row, "version");
-
-		if (!first || !version_prefix(view_of(first), &w))
-			continue;
-		if (version_cmp(&w, &v) > 0) {
-			above = exact_list(t, row);
-			break;
-		}
-		below = exact_list(t, row);
-		below_version = first;
-	}
-	if (!below || strncmp(below, "==", 2) != 0)
-		return below;
-	if (above && strcmp(above, below) == 0)
-		return below;
-	return version_prefix(view_of(below_version), &w) && w.part[0] == v.part[0] &&
-			       w.part[1] == v.part[1]
-		       ? below
-		       : NULL;
-}
-
-const char *needs_torch(struct site *t, const char *package, const char *version)
-{
-	const char *release, *need;
-	size_t n = strcspn(version, "+");
-
-	version = arena_strndup(t->r->a, version, n);
-	if (strcmp(package, "torchvision") == 0 || strcmp(package, "torchaudio") == 0) {
-		/* torchaudio 2.11 serves torch 2.11 and later. */
-		if (strcmp(package, "torchaudio") == 0 && version_at_least(version, "2.11"))
-			return ">=2.11";
-		release = compat_torch_of(t->r->c, package, version);
-		return release ? arena_printf(t->r->a, "==%s", release) : NULL;
-	}
-	if (strcmp(package, "xformers") != 0 && strcmp(package, "vllm") != 0)
-		return NULL;
-	need = addon_needs(t, package, version);
-	return need ? need : addon_between(t, package, version);
-}
-
-/* Newest release of an add-on whose need is known. */
-static const char *newest_needs(struct site *t, const char *package)
-{
-	struct compat *c = t->r->c;
-	size_t i, n = compat_count(c, "addon");
-	const char *need = NULL, *one;
-
-	for (i = compat_find(c, "addon", 0, "package", package); i < n;
-	     i = compat_find(c, "addon", i + 1, "package", package)) {
-		one = exact_list(t, compat_row(c, "addon", i));
-		if (one)
-			need = one;
-	}
-	/* Newer ones need at least that. */
-	return need && strncmp(need, "==", 2) == 0 ? arena_printf(t->r->a, ">=%s", need + 2) : need;
-}
-
-/* Packages that bring a torch when there is none. */
-static bool brings_torch(const char *name)
-{
-	static const char *const names[] = {
-		"accelerate",	 "sentence-transformers", "ultralytics",  "timm",
-		"peft",		 "pytorch-lightning",	  "lightning",	  "torchmetrics",
-		"fastai",	 "kornia",		  "open-clip-torch", "openai-whisper",
-		"deepspeed",	 "bitsandbytes",	  "torchvision",  "torchaudio",
-		"xformers",	 "vllm",		  "flash-attn",	  "trl",
-		"easyocr",	 "segmentation-models-pytorch", "stable-baselines3",
-		"speechbrain",	 "pyannote-audio",	  "flair",	  "torchdata",
-		"whisperx",	 "lpips",		  "gpytorch",	  "botorch",
-		"facenet-pytorch", "yolov5",
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* -------- candidates */
-
-struct pick {
-	const struct torch_row *row;
-	const char *text; /* "2.4.1+cu121" */
-	struct pep440 v;
-	const struct index *index;
-};
 
 static bool on_pypi(struct site *t, const struct torch_row *r)
 {
@@ -185,9 +45,7 @@ static bool index_holds(struct site *t, const struct index *i, const struct torc
 }
 
 /* glibc and Python of the row serve this site? */
-enum serves { SERVES, NO_PYTHON, NO_GLIBC };
-
-static enum serves row_serves(struct site *t, const struct torch_row *r)
+enum serves row_serves(struct site *t, const struct torch_row *r)
 {
 	if (r->n_python && !python_in(t, r->python) &&
 	    !(r->python_experimental && python_in(t, r->python_experimental)))
@@ -196,12 +54,6 @@ static enum serves row_serves(struct site *t, const struct torch_row *r)
 		return NO_GLIBC;
 	return SERVES;
 }
-
-struct search {
-	const char *spec;
-	bool any_target; /* Python and glibc do not count */
-	struct pep440_spec parsed;
-};
 
 static void consider(struct site *t, const struct index *i, size_t number, const struct search *q,
 		     struct pick *best)
@@ -214,14 +66,16 @@ static void consider(struct site *t, const struct index *i, size_t number, const
 	    (i->kind == INDEX_TORCH && !view_is(variant, i->variant)))
 		return;
 	p.text = i->kind == INDEX_PYPI ? view_dup(t->r->a, version)
-				       : arena_printf(t->r->a, "%.*s+%.*s", (int)version.n, version.p,
-						      (int)variant.n, variant.p);
-	if (!pep440_parse(view_of(p.text), &p.v) || (best->row && pep440_cmp(&p.v, &best->v) <= 0) ||
+				       : arena_printf(t->r->a, "%.*s+%.*s", (int)version.n,
+						      version.p, (int)variant.n, variant.p);
+	if (!pep440_parse(view_of(p.text), &p.v) ||
+	    (best->row && pep440_cmp(&p.v, &best->v) <= 0) ||
 	    !pep440_spec_holds(&q->parsed, &p.v, view_of(p.text)))
 		return;
 	/* Only what may win is parsed. */
 	p.row = compat_torch_at(t->r->c, number);
-	if (!p.row || !index_holds(t, i, p.row) || (!q->any_target && row_serves(t, p.row) != SERVES))
+	if (!p.row || !index_holds(t, i, p.row) ||
+	    (!q->any_target && row_serves(t, p.row) != SERVES))
 		return;
 	*best = p;
 }
@@ -239,7 +93,7 @@ static bool index_has_package(struct site *t, const struct index *i)
 	return false;
 }
 
-static struct pick search(struct site *t, const struct sources *src, const struct search *asked)
+struct pick search(struct site *t, const struct sources *src, const struct search *asked)
 {
 	struct view version, platform, variant;
 	struct pick best = { .row = NULL };
@@ -368,7 +222,7 @@ static void set_got(struct site *t, const struct pick *p, struct place at)
 	};
 }
 
-static void put_pick(struct site *t, struct wanted *o, const struct pick *p, const struct want *w)
+void put_pick(struct site *t, struct wanted *o, const struct pick *p, const struct want *w)
 {
 	const char *at = source_at(t, &w->at);
 
@@ -377,104 +231,10 @@ static void put_pick(struct site *t, struct wanted *o, const struct pick *p, con
 	if (p->row->cuda)
 		fact_set(&o->cuda, p->row->cuda, at);
 	if (p->index && p->index->url)
-		fact_set(&o->index, p->index->url, source_at(t, p->index->at.file ? &p->index->at : &w->at));
+		fact_set(&o->index, p->index->url,
+			 source_at(t, p->index->at.file ? &p->index->at : &w->at));
 	if (p->row->doubtful)
 		fact_flag(&o->inferred, true, at);
-}
-
-/* -------- why there is none */
-
-static bool variant_exists(struct site *t, const char *variant, const char *release)
-{
-	size_t n, i;
-	const struct torch_row *rows = compat_torch_rows(t->r->c, &n);
-
-	for (i = 0; i < n; i++)
-		if (strcmp(rows[i].variant, variant) == 0 &&
-		    (!release || strcmp(rows[i].version, release) == 0))
-			return true;
-	return false;
-}
-
-/* Any release of the table, whatever index or platform, that the spec without labels allows. */
-static bool release_exists(struct site *t, const char *spec, bool here)
-{
-	size_t n, i;
-	const struct torch_row *rows = compat_torch_rows(t->r->c, &n);
-
-	for (i = 0; i < n; i++)
-		if ((!here || strcmp(rows[i].platform, t->platform) == 0) &&
-		    spec_holds(t, spec, rows[i].version))
-			return true;
-	return false;
-}
-
-static const char *without_local(struct site *t, const char *spec, const char **ret_local)
-{
-	struct strbuf b;
-	size_t n;
-
-	strbuf_init(&b, t->r->a);
-	*ret_local = NULL;
-	while (*spec) {
-		n = strcspn(spec, "+");
-		strbuf_addn(&b, spec, n);
-		spec += n;
-		if (*spec == '+') {
-			n = strcspn(spec, ",");
-			*ret_local = arena_strndup(t->r->a, spec + 1, n - 1);
-			spec += n;
-		}
-	}
-	return b.s;
-}
-
-static void fault(struct site *t, struct wanted *o, const char *what, const struct want *w)
-{
-	fact_set(&o->fault, what, source_at(t, &w->at));
-}
-
-static void why_none(struct torch_step *x, struct wanted *o, const struct sources *src,
-		     const char *spec, const struct want *w)
-{
-	struct site *t = x->t;
-	struct search any = { .spec = spec, .any_target = true };
-	struct pick p = search(t, src, &any);
-	const char *local, *bare;
-	size_t i;
-
-	if (src->unknown)
-		return;
-	if (p.row) {
-		put_pick(t, o, &p, w);
-		fault(t, o, row_serves(t, p.row) == NO_PYTHON ? "python" : "glibc", w);
-		return;
-	}
-	bare = without_local(t, spec, &local);
-	fact_set(&o->version, want_exact(t, w) ? want_exact(t, w) : NULL, source_at(t, &w->at));
-	for (i = 0; i < src->n; i++)
-		if (src->v[i].kind == INDEX_TORCH) {
-			fact_set(&o->index, src->v[i].url, source_at(t, src->v[i].at.file ? &src->v[i].at
-										       : &w->at));
-			fact_set(&o->variant, src->v[i].variant, o->index.source);
-		}
-	if (local)
-		fact_set(&o->variant, local, source_at(t, &w->at));
-	/* Below the first and above the last release of the table nothing is known. */
-	if (!release_exists(t, bare, false))
-		return;
-	if (local && !variant_exists(t, local, NULL) && strncmp(local, "cu", 2) != 0)
-		return;
-	if (fact_known(&o->variant) && !variant_exists(t, o->variant.value, NULL))
-		fault(t, o, "tag", w);
-	else if (!release_exists(t, bare, true))
-		fault(t, o, "platform", w);
-	else if (local && release_exists(t, bare, true) && !fact_known(&o->index) &&
-		 variant_exists(t, local, want_exact(t, w) ? without_local(t, want_exact(t, w), &local)
-							   : NULL))
-		fault(t, o, "label", w);
-	else
-		fault(t, o, "release", w);
 }
 
 /* -------- clashes */
@@ -538,9 +298,9 @@ static bool satisfied(struct torch_step *x, const char *spec)
 		return false;
 	if (!g->known)
 		return true;
-	text = g->variant && strncmp(g->variant, "cpu", 3) != 0 ? arena_printf(x->t->r->a, "%s+%s", g->version,
-								 g->variant)
-				 : g->version;
+	text = g->variant && strncmp(g->variant, "cpu", 3) != 0
+		       ? arena_printf(x->t->r->a, "%s+%s", g->version, g->variant)
+		       : g->version;
 	return spec_holds(x->t, spec, text);
 }
 
@@ -565,7 +325,9 @@ static void take(struct torch_step *x, const struct want *w, const char *spec, b
 	struct pick p;
 
 	if (!own) {
-		torch = (struct want){ .name = "torch", .text = w->text, .spec = spec, .at = w->at };
+		torch = (struct want){
+			.name = "torch", .text = w->text, .spec = spec, .at = w->at
+		};
 		if (w->index)
 			torch.index = w->index;
 	}
@@ -579,7 +341,7 @@ static void take(struct torch_step *x, const struct want *w, const char *spec, b
 		return;
 	}
 	if (!p.row) {
-		why_none(x, o, &src, spec, &torch);
+		why_none(t, o, &src, spec, &torch);
 		if (!fact_known(&o->fault))
 			t->torch = (struct got){ .set = true, .at = w->at };
 		return;
@@ -654,6 +416,34 @@ static const char *addon_wants(struct torch_step *x)
 	return "";
 }
 
+/* torchvision==0.21.0+cu124: is that on one of the indexes? */
+static void vision_label(struct torch_step *x, const struct want *w)
+{
+	struct site *t = x->t;
+	const char *exact = want_exact(t, w), *plus = exact ? strchr(exact, '+') : NULL, *release;
+	struct sources src;
+	struct wanted *o;
+	size_t i;
+
+	if (!plus || !plus[1] || strncmp(plus + 1, "cu", 2) != 0)
+		return;
+	release = compat_torch_of(t->r->c, w->name,
+				  arena_strndup(t->r->a, exact, (size_t)(plus - exact)));
+	sources_of(t, x->s, w, &src);
+	if (!release || src.unknown)
+		return;
+	for (i = 0; i < src.n; i++)
+		if ((src.v[i].kind == INDEX_TORCH && strcmp(src.v[i].variant, plus + 1) == 0) ||
+		    src.v[i].kind == INDEX_ALL) {
+			if (variant_exists(t, plus + 1, release))
+				return;
+		}
+	o = emit(t, x->s, w);
+	fact_set(&o->version, exact, source_at(t, &w->at));
+	fact_set(&o->variant, plus + 1, source_at(t, &w->at));
+	note_fault(t, o, variant_exists(t, plus + 1, release) ? "label" : "release", w);
+}
+
 static void note_installed(struct torch_step *x)
 {
 	size_t i;
@@ -663,6 +453,8 @@ static void note_installed(struct torch_step *x)
 
 		if (!w->name || w->constraint)
 			continue;
+		if (strcmp(w->name, "torchvision") == 0 || strcmp(w->name, "torchaudio") == 0)
+			vision_label(x, w);
 		x->t->torchvision |= strcmp(w->name, "torchvision") == 0;
 		x->t->torchaudio |= strcmp(w->name, "torchaudio") == 0;
 	}
@@ -676,7 +468,8 @@ static void with_needs(struct torch_step *x)
 	const struct need *clash = find_clash(x, &src, &spec);
 
 	if (clash && clash != &x->needs[0])
-		note_clash(x, clash, by, arena_printf(x->t->r->a, "%s (torch%s)", by->text, x->needs[0].spec));
+		note_clash(x, clash, by,
+			   arena_printf(x->t->r->a, "%s (torch%s)", by->text, x->needs[0].spec));
 	if (!satisfied(x, spec))
 		take(x, by, spec, false);
 }
@@ -704,7 +497,8 @@ void resolve_torch(struct site *t, const struct step *s)
 			if (clash)
 				note_clash(&x, clash, w, w->text);
 			/* What is there already is left alone, unless more is asked for. */
-			if (!satisfied(&x, clash ? spec : wanted) || (s->upgrade && !want_exact(t, w)))
+			if (!satisfied(&x, clash ? spec : wanted) ||
+			    (s->upgrade && !want_exact(t, w)))
 				take(&x, w, clash ? spec : wanted, true);
 		}
 	} else if (x.n_needs) {

@@ -14,7 +14,9 @@ struct yml {
 
 static struct place at_value(const struct yml *y, const struct doc *d)
 {
-	return (struct place){ .file = y->path, .line = d ? d->line : 0, .column = d ? d->column : 0 };
+	return (struct place){ .file = y->path,
+			       .line = d ? d->line : 0,
+			       .column = d ? d->column : 0 };
 }
 
 static struct place at_key(const struct yml *y, const struct doc *d)
@@ -91,7 +93,8 @@ static void reservations(struct yml *y, struct project *p, const struct doc *lis
 		if (driver && strcmp(driver, "nvidia") != 0 && strcmp(driver, "cdi") != 0)
 			continue;
 		requested(p, GPU_REQUESTED, at_value(y, d));
-		p->gpu_count = doc_is(ids, DOC_LIST) ? (long)ids->n : number(doc_get_str(d, "count"));
+		p->gpu_count =
+			doc_is(ids, DOC_LIST) ? (long)ids->n : number(doc_get_str(d, "count"));
 		if (driver && strcmp(driver, "cdi") == 0)
 			continue;
 		p->capabilities = joined(y, caps);
@@ -121,17 +124,20 @@ static void compose_service(struct yml *y, const struct doc *s)
 		requested(p, GPU_RUNTIME, at_value(y, runtime));
 	reservations(y, p, doc_at(s, "deploy.resources.reservations.devices"));
 	for (args = doc_first(doc_get(s, "devices")); args; args = args->next)
-		if (doc_str(args) && (strstr(doc_str(args), "nvidia") || strstr(doc_str(args), "dxg")))
+		if (doc_str(args) &&
+		    (strstr(doc_str(args), "nvidia") || strstr(doc_str(args), "dxg")))
 			requested(p, GPU_REQUESTED, at_value(y, args));
 	if (build) {
-		const char *context = doc_str(build) ? doc_str(build) : doc_get_str(build, "context");
+		const char *context =
+			doc_str(build) ? doc_str(build) : doc_get_str(build, "context");
 		const char *file = doc_get_str(build, "dockerfile");
 
 		if (!context || strcmp(context, ".") == 0 || strcmp(context, "./") == 0)
 			context = "";
 		file = file ? file : "Dockerfile";
 		p->context = beside_file(y->r->a, y->path,
-					 *context ? arena_printf(y->r->a, "%s/%s", context, file) : file);
+					 *context ? arena_printf(y->r->a, "%s/%s", context, file)
+						  : file);
 		return;
 	}
 	if (doc_str(image)) {
@@ -323,8 +329,9 @@ static void devcontainer(struct yml *y, const struct doc *doc)
 {
 	struct project *p = project_new(y->r, PROJECT_DEVCONTAINER, y->path);
 	const struct doc *image = doc_get(doc, "image"), *d;
-	const char *file = doc_at(doc, "build.dockerfile") ? doc_str(doc_at(doc, "build.dockerfile"))
-							   : doc_get_str(doc, "dockerFile");
+	const char *file = doc_at(doc, "build.dockerfile")
+				   ? doc_str(doc_at(doc, "build.dockerfile"))
+				   : doc_get_str(doc, "dockerFile");
 
 	environment(y, p, doc_get(doc, "containerEnv"));
 	p->gpus = GPU_NOT_SAID;

@@ -28,7 +28,8 @@ struct place mapped_place(const struct mapped *m, size_t offset)
 	p = &m->pieces[lo];
 	return (struct place){ .file = m->file,
 			       .line = p->line,
-			       .column = p->column + (offset > p->offset ? offset - p->offset : 0) };
+			       .column =
+				       p->column + (offset > p->offset ? offset - p->offset : 0) };
 }
 
 void mapped_piece(struct arena *a, struct mapped *m, size_t offset, size_t line, size_t column)

@@ -108,7 +108,8 @@ static void render_checkstyle(struct arena *a, const struct report *rep, struct 
 						  [SEVERITY_ERROR] = "error" };
 	size_t i;
 
-	strbuf_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n");
+	strbuf_add(out,
+		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n");
 	for (i = 0; i < rep->r->n_findings; i++) {
 		const struct finding *f = rep->r->findings[i];
 		struct report_place p = report_place(a, f);
@@ -120,12 +121,14 @@ static void render_checkstyle(struct arena *a, const struct report *rep, struct 
 			strbuf_printf(out, " column=\"%zu\"", p.column);
 		strbuf_printf(out, " severity=\"%s\" message=\"", severities[f->severity]);
 		put_xml(a, out, report_words(a, f));
-		strbuf_printf(out, "\" source=\"cuvet.%s\"/>\n  </file>\n", finding_info(f->id)->name);
+		strbuf_printf(out, "\" source=\"cuvet.%s\"/>\n  </file>\n",
+			      finding_info(f->id)->name);
 	}
 	strbuf_add(out, "</checkstyle>\n");
 }
 
-const struct report_format report_checkstyle = { .name = "checkstyle", .render = render_checkstyle };
+const struct report_format report_checkstyle = { .name = "checkstyle",
+						 .render = render_checkstyle };
 
 /* -------- junit: a case for each finding and for each rule that could not run */
 
@@ -145,7 +148,8 @@ static void put_case(struct arena *a, struct strbuf *out, const struct finding *
 	}
 	strbuf_add(out, "\">\n");
 	if (f->severity == SEVERITY_ERROR) {
-		strbuf_printf(out, "      <failure type=\"%s\" message=\"", finding_info(f->id)->code);
+		strbuf_printf(out, "      <failure type=\"%s\" message=\"",
+			      finding_info(f->id)->code);
 		put_xml(a, out, f->message);
 		strbuf_add(out, "\">");
 		put_xml(a, out, report_words(a, f));
@@ -167,9 +171,12 @@ static void render_junit(struct arena *a, const struct report *rep, struct strbu
 		failures += r->findings[i]->severity == SEVERITY_ERROR;
 	tests = r->n_findings + r->n_skipped + 1;
 	strbuf_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-	strbuf_printf(out, "<testsuites name=\"cuvet\" tests=\"%zu\" failures=\"%zu\">\n", tests, failures);
-	strbuf_printf(out, "  <testsuite name=\"cuvet %s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
-		      rep->command, tests, failures, r->n_skipped);
+	strbuf_printf(out, "<testsuites name=\"cuvet\" tests=\"%zu\" failures=\"%zu\">\n", tests,
+		      failures);
+	strbuf_printf(
+		out,
+		"  <testsuite name=\"cuvet %s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
+		rep->command, tests, failures, r->n_skipped);
 	strbuf_printf(out, "    <testcase classname=\"cuvet\" name=\"verdict: %s\"/>\n",
 		      verdict_name(r->verdict));
 	for (i = 0; i < r->n_findings; i++)

@@ -51,6 +51,11 @@ const struct deed *project_deed(const struct planned *p, const char *act)
 	return NULL;
 }
 
+bool project_has_libraries(const struct planned *p)
+{
+	return project_deed(p, "library") || project_deed(p, "toolkit");
+}
+
 const struct var *project_var(const struct planned *p, const char *name)
 {
 	size_t i;
@@ -163,7 +168,8 @@ void project_fix_driver(struct judge *j, struct finding *f, const char *cuda)
 	const char *branch = cuda ? remedy_branch(j, cuda) : NULL;
 
 	if (branch)
-		finding_remedy(j, f, _("Or give the machine a driver of branch %s or newer."), branch)
+		finding_remedy(j, f, _("Or give the machine a driver of branch %s or newer."),
+			       branch)
 			->needs_root = true;
 }
 
@@ -177,8 +183,8 @@ static const char *short_python(struct judge *j, const struct planned *p)
 	return arena_printf(j->a, "%u.%u", x.part[0], x.part[1]);
 }
 
-static const struct torch_row *fitting(struct judge *j, const struct planned *p, const char *release,
-				       bool driver)
+static const struct torch_row *fitting(struct judge *j, const struct planned *p,
+				       const char *release, bool driver)
 {
 	const struct fact *d = look_cuda_driver(j->s);
 	struct torch_wish w = { .windows = look_is_windows(j->s),
@@ -194,7 +200,8 @@ static const struct torch_row *fitting(struct judge *j, const struct planned *p,
 			ccs[w.n_ccs++] = look_cc(&j->s->gpus[i]);
 	w.ccs = ccs;
 	if (d && driver)
-		w.driver = strchr(d->value, '.') ? d->value : arena_printf(j->a, "%s.999.99", d->value);
+		w.driver = strchr(d->value, '.') ? d->value
+						 : arena_printf(j->a, "%s.999.99", d->value);
 	w.version = release;
 	row = release ? compat_torch_choose(j->c, &w) : NULL;
 	w.version = NULL;
@@ -226,11 +233,13 @@ static void pip_fix(struct judge *j, struct finding *f, const struct planned *p,
 
 	if (file) {
 		if (!row->pypi_default)
-			remedy_command(j, r, "%s %s", row->find_links ? "-f" : "--extra-index-url", url);
+			remedy_command(j, r, "%s %s", row->find_links ? "-f" : "--extra-index-url",
+				       url);
 		remedy_command(j, r, row->pypi_default ? "torch==%s" : "torch==%s+%s", row->version,
 			       row->variant);
 		if (project_package(p, "torchvision") && row->torchvision)
-			remedy_command(j, r, row->pypi_default ? "torchvision==%s" : "torchvision==%s+%s",
+			remedy_command(j, r,
+				       row->pypi_default ? "torchvision==%s" : "torchvision==%s+%s",
 				       row->torchvision, row->variant);
 	} else if (row->pypi_default) {
 		remedy_command(j, r, "%s install %s", tool, words(j, row, p));
@@ -252,7 +261,8 @@ static void uv_fix(struct judge *j, struct finding *f, const struct planned *p,
 	(void)p;
 	remedy_command(j, r, "dependencies = [\"torch==%s\"]", row->version);
 	remedy_command(j, r, "[tool.uv.sources]\ntorch = { index = \"pytorch-%s\" }", row->variant);
-	remedy_command(j, r, "[[tool.uv.index]]\nname = \"pytorch-%s\"\nurl = \"%s\"\nexplicit = true",
+	remedy_command(j, r,
+		       "[[tool.uv.index]]\nname = \"pytorch-%s\"\nurl = \"%s\"\nexplicit = true",
 		       row->variant, row->index_url);
 	remedy_command(j, r, "uv lock");
 	r->risk = RISK_SAFE;
@@ -268,8 +278,10 @@ static void poetry_fix(struct judge *j, struct finding *f, const struct planned 
 	if (project_package(p, "torchvision") && row->torchvision)
 		remedy_command(j, r, "torchvision = {version = \"%s\", source = \"pytorch\"}",
 			       row->torchvision);
-	remedy_command(j, r, "[[tool.poetry.source]]\nname = \"pytorch\"\nurl = \"%s\"\npriority = \"explicit\"",
-		       row->index_url);
+	remedy_command(
+		j, r,
+		"[[tool.poetry.source]]\nname = \"pytorch\"\nurl = \"%s\"\npriority = \"explicit\"",
+		row->index_url);
 	r->risk = RISK_SAFE;
 }
 
@@ -291,9 +303,11 @@ static void conda_fix(struct judge *j, struct finding *f, const struct planned *
 	struct remedy *r;
 
 	if (pixi) {
-		r = finding_remedy(j, f, _("Declare the CUDA of the machines and take the GPU build of "
-					   "conda-forge"));
-		remedy_command(j, r, "[system-requirements]\ncuda = \"%u\"", project_major(row->cuda));
+		r = finding_remedy(j, f,
+				   _("Declare the CUDA of the machines and take the GPU build of "
+				     "conda-forge"));
+		remedy_command(j, r, "[system-requirements]\ncuda = \"%u\"",
+			       project_major(row->cuda));
 		remedy_command(j, r, "[dependencies]\npytorch-gpu = \"*\"");
 		r->risk = RISK_SAFE;
 		return;
@@ -314,15 +328,16 @@ static void image_fix(struct judge *j, struct finding *f, const struct planned *
 		      const struct torch_row *row)
 {
 	struct remedy *r = finding_remedy(
-		j, f, _("Take an image with torch %s and CUDA %s, which fit this target"), row->version,
-		row->cuda);
+		j, f, _("Take an image with torch %s and CUDA %s, which fit this target"),
+		row->version, row->cuda);
 
 	remedy_command(j, r, "FROM pytorch/pytorch:%s-cuda%s-cudnn%s-%s", row->version, row->cuda,
 		       version_at_least(row->version, "2.4") ? "9" : "8",
 		       fact_value(&p->image_flavor, "runtime"));
 	r->risk = RISK_SAFE;
 	r = finding_remedy(j, f, _("Or install that build over the one of the image"));
-	remedy_command(j, r, "RUN pip install torch==%s --index-url %s", row->version, row->index_url);
+	remedy_command(j, r, "RUN pip install torch==%s --index-url %s", row->version,
+		       row->index_url);
 	r->risk = RISK_SAFE;
 }
 
@@ -354,9 +369,10 @@ void project_fix_torch(struct judge *j, struct finding *f, const struct planned 
 		other_driver = row != NULL;
 	}
 	if (!row || !row->index_url) {
-		finding_remedy(j, f, "%s",
-			       _("No published build serves this target as it is: change its Python, its "
-				 "C library or its GPU, or build PyTorch from source."));
+		finding_remedy(
+			j, f, "%s",
+			_("No published build serves this target as it is: change its Python, its "
+			  "C library or its GPU, or build PyTorch from source."));
 		return;
 	}
 	if (fact_is(&p->image_family, "pytorch") && w->name.source == p->image.source)

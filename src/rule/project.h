@@ -28,8 +28,19 @@ unsigned project_major(const char *version);
  */
 bool project_driver_below(struct judge *j, const struct planned *p, const char *cuda,
 			  const char **ret_least);
-/* The worst GPU for an arch list: its index, or -1 when all run it. *ret_old: it is below the list. */
+/* The worst GPU for an arch list: its index, or -1 when all run it. *ret_old: it is below the list.
+ */
 long project_gpu_unfit(struct judge *j, const char *const *archs, size_t n, bool *ret_old);
+
+/* Does a step install CUDA's libraries from the distribution or a toolkit? */
+bool project_has_libraries(const struct planned *p);
+
+/* -------- add-ons (project_addons.c) */
+void project_cupy(struct judge *j, const struct planned *p, const struct wanted *w);
+void project_bitsandbytes(struct judge *j, const struct planned *p, const struct wanted *w);
+/* An add-on whose code begins at a compute capability that a GPU does not have. */
+void project_least_cc(struct judge *j, const struct planned *p, const struct wanted *w,
+		      enum finding_id id);
 
 /* -------- remedies: a corrected line */
 /* The PyTorch that fits target, Python and C library, in the words of the file. */

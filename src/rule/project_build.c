@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about project files that compile CUDA code: nvcc, its targets, the arch list, torch's CUDA. */
+/* Rules about project files that compile CUDA code: nvcc, its targets, the arch list, torch's CUDA.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -38,7 +39,8 @@ static bool flash_wheel(struct judge *j, const struct planned *p, const struct w
 		minor = strcspn(tv, ".");
 		minor += tv[minor] ? 1 + strcspn(tv + minor + 1, ".") : 0;
 		for (t = json_first(json_get(row, "torch")); t; t = json_next(t))
-			if (json_str(t) && strncmp(json_str(t), tv, minor) == 0 && json_str(t)[minor] == '.')
+			if (json_str(t) && strncmp(json_str(t), tv, minor) == 0 &&
+			    json_str(t)[minor] == '.')
 				return true;
 		return false;
 	}
@@ -48,8 +50,9 @@ static bool flash_wheel(struct judge *j, const struct planned *p, const struct w
 /* Packages that have no wheels at all and compile CUDA code. */
 static bool always_compiles(const char *name)
 {
-	static const char *const names[] = { "apex", "pytorch3d", "tinycudann", "tiny-cuda-nn", "detectron2",
-					     "pycuda", "mmcv-full", "causal-conv1d" };
+	static const char *const names[] = { "apex",	     "pytorch3d",    "tinycudann",
+					     "tiny-cuda-nn", "detectron2",   "pycuda",
+					     "mmcv-full",    "causal-conv1d" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
@@ -59,7 +62,8 @@ static bool always_compiles(const char *name)
 }
 
 /* The fact of the line that compiles, or NULL. */
-static const struct fact *compiles(struct judge *j, const struct planned *p, const struct fact **ret_also)
+static const struct fact *compiles(struct judge *j, const struct planned *p,
+				   const struct fact **ret_also)
 {
 	const struct deed *d = project_deed(p, "compile");
 	size_t i;
@@ -113,14 +117,15 @@ static const char *devel_of(struct judge *j, const struct planned *p)
 	if (!flavor || strcmp(flavor, "devel") == 0)
 		return NULL;
 	at = strstr(image, flavor);
-	return at ? arena_printf(j->a, "%.*sdevel%s", (int)(at - image), image, at + strlen(flavor)) : NULL;
+	return at ? arena_printf(j->a, "%.*sdevel%s", (int)(at - image), image, at + strlen(flavor))
+		  : NULL;
 }
 
 static void no_nvcc(struct judge *j, const struct planned *p, const struct fact *line,
 		    const struct fact *also)
 {
-	bool known = fact_is(&p->image_family, "nvidia/cuda") || fact_is(&p->image_family, "pytorch") ||
-		     fact_yes(&p->image_bare);
+	bool known = fact_is(&p->image_family, "nvidia/cuda") ||
+		     fact_is(&p->image_family, "pytorch") || fact_yes(&p->image_bare);
 	const char *devel;
 	struct finding *f;
 	struct remedy *r;
@@ -130,8 +135,8 @@ static void no_nvcc(struct judge *j, const struct planned *p, const struct fact 
 	if (fact_is(&p->image_family, "pytorch") && !fact_known(&p->image_flavor))
 		return;
 	f = project_finding(j, FINDING_NVCC_MISSING, p, "compiles", line, NULL);
-	finding_message(j, f, _("%s compiles CUDA code, and the image %s has no nvcc."), line->value,
-			p->image.value);
+	finding_message(j, f, _("%s compiles CUDA code, and the image %s has no nvcc."),
+			line->value, p->image.value);
 	if (also)
 		finding_fact(j, f, "environment", also, NULL);
 	finding_fact(j, f, "image", &p->image, "devel");
@@ -157,22 +162,26 @@ static void toolkit_gpu(struct judge *j, const struct planned *p, const struct f
 	for (i = 0; row && i < j->s->n_gpus; i++) {
 		int cc = look_cc(&j->s->gpus[i]);
 
-		if (cc <= 0 || !look_is_nvidia(&j->s->gpus[i]) || row->nvcc_min_cc < 0 || row->nvcc_max_cc < 0)
+		if (cc <= 0 || !look_is_nvidia(&j->s->gpus[i]) || row->nvcc_min_cc < 0 ||
+		    row->nvcc_max_cc < 0)
 			continue;
 		old = cc < row->nvcc_min_cc;
 		if (!old && cc <= row->nvcc_max_cc)
 			continue;
 		/* PTX of an older nvcc may still be compiled for a newer GPU when it runs. */
-		f = project_finding(j, old ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU, p,
-				    "image", &p->image, NULL);
-		finding_message(j, f,
-				old ? _("%s is compiled with nvcc of CUDA %s, which can no longer target %s.")
-				    : _("%s is compiled with nvcc of CUDA %s, which does not know %s yet."),
-				line->value, cuda, gpu_subject(j, i));
+		f = project_finding(
+			j, old ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
+			p, "image", &p->image, NULL);
+		finding_message(
+			j, f,
+			old ? _("%s is compiled with nvcc of CUDA %s, which can no longer target %s.")
+			    : _("%s is compiled with nvcc of CUDA %s, which does not know %s yet."),
+			line->value, cuda, gpu_subject(j, i));
 		finding_fact(j, f, "compiles", line, NULL);
 		if (old)
-			finding_remedy(j, f, "%s",
-				       _("Take a devel image of CUDA 12.x: nvidia/cuda:12.6.3-devel-ubuntu22.04."))
+			finding_remedy(
+				j, f, "%s",
+				_("Take a devel image of CUDA 12.x: nvidia/cuda:12.6.3-devel-ubuntu22.04."))
 				->risk = RISK_SAFE;
 		else
 			finding_remedy(j, f, "%s",
@@ -224,10 +233,11 @@ static void arch_list(struct judge *j, const struct planned *p, const struct fac
 		}
 		if (covered)
 			continue;
-		f = project_finding(j, FINDING_EXTENSION_MISSING_GPU_ARCH, p, "TORCH_CUDA_ARCH_LIST", &v->value,
+		f = project_finding(j, FINDING_EXTENSION_MISSING_GPU_ARCH, p,
+				    "TORCH_CUDA_ARCH_LIST", &v->value,
 				    fact_value(&j->s->gpus[i].compute_capability, NULL));
-		finding_message(j, f, _("%s is compiled for %s alone; %s (%s) is not among them."), line->value,
-				v->value.value, gpu_subject(j, i),
+		finding_message(j, f, _("%s is compiled for %s alone; %s (%s) is not among them."),
+				line->value, v->value.value, gpu_subject(j, i),
 				fact_value(&j->s->gpus[i].compute_capability, "?"));
 		finding_fact(j, f, "compiles", line, NULL);
 		r = finding_remedy(j, f, "%s", _("Add the compute capability of the target."));
@@ -254,14 +264,16 @@ static void torch_toolkit(struct judge *j, const struct planned *p, const struct
 	if (strcmp(line->value, "cmake") == 0 || strcmp(line->value, "nvcc") == 0 ||
 	    strcmp(line->value, "make") == 0)
 		return;
-	f = project_finding(j, FINDING_TOOLKIT_TORCH_MISMATCH, p, "image", &p->image, torch->cuda.value);
-	finding_message(j, f,
-			_("%s is compiled with nvcc of CUDA %s against torch for CUDA %s: the majors must be the "
-			  "same, and torch refuses to build."),
-			line->value, cuda, torch->cuda.value);
+	f = project_finding(j, FINDING_TOOLKIT_TORCH_MISMATCH, p, "image", &p->image,
+			    torch->cuda.value);
+	finding_message(
+		j, f,
+		_("%s is compiled with nvcc of CUDA %s against torch for CUDA %s: the majors must be the "
+		  "same, and torch refuses to build."),
+		line->value, cuda, torch->cuda.value);
 	finding_fact(j, f, "torch", &torch->text, NULL);
-	finding_remedy(j, f, _("Take a devel image of CUDA %s, or a torch for CUDA %u."), torch->cuda.value,
-		       project_major(cuda))
+	finding_remedy(j, f, _("Take a devel image of CUDA %s, or a torch for CUDA %u."),
+		       torch->cuda.value, project_major(cuda))
 		->risk = RISK_SAFE;
 }
 

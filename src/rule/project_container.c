@@ -24,10 +24,11 @@ static bool wants_gpu(const struct planned *p)
 {
 	const char *family = fact_value(&p->image_family, "");
 
-	if (fact_yes(&p->gpus) || fact_is(&p->gpus, "runtime") || (fact_known(&p->image_cuda) && *p->image_cuda.value))
+	if (fact_yes(&p->gpus) || fact_is(&p->gpus, "runtime") ||
+	    (fact_known(&p->image_cuda) && *p->image_cuda.value))
 		return true;
-	if (strcmp(family, "ngc") == 0 || strcmp(family, "vllm") == 0 || strcmp(family, "tgi") == 0 ||
-	    strcmp(family, "sglang") == 0)
+	if (strcmp(family, "ngc") == 0 || strcmp(family, "vllm") == 0 ||
+	    strcmp(family, "tgi") == 0 || strcmp(family, "sglang") == 0)
 		return true;
 	return p->n_packages > 0;
 }
@@ -41,10 +42,11 @@ static void capability_finding(struct judge *j, const struct planned *p, const s
 					    "NVIDIA_DRIVER_CAPABILITIES", line, "compute");
 	struct remedy *r;
 
-	finding_message(j, f,
-			_("The driver capabilities are %s, without compute: libcuda is not put into the "
-			  "container."),
-			line->value);
+	finding_message(
+		j, f,
+		_("The driver capabilities are %s, without compute: libcuda is not put into the "
+		  "container."),
+		line->value);
 	r = finding_remedy(j, f, "%s", remedy);
 	remedy_command(j, r, "%s", command);
 	r->risk = RISK_SAFE;
@@ -67,9 +69,10 @@ static void capabilities(struct judge *j, const struct planned *p)
 	if (strcmp(c, "gpu") != 0 && strcmp(c, "nvidia") != 0 &&
 	    (in_list(c, "utility") || in_list(c, "graphics") || in_list(c, "video") ||
 	     in_list(c, "display")))
-		capability_finding(j, p, &p->capabilities,
-				   _("Ask for [gpu] alone, which gives utility and compute, or add compute."),
-				   "capabilities: [gpu, compute, utility]");
+		capability_finding(
+			j, p, &p->capabilities,
+			_("Ask for [gpu] alone, which gives utility and compute, or add compute."),
+			"capabilities: [gpu, compute, utility]");
 }
 
 /* -------- visible devices */
@@ -93,17 +96,18 @@ static bool names_none(const char *value, long count)
 
 static void hidden(struct judge *j, const struct planned *p, const struct var *v, const char *write)
 {
-	struct finding *f = project_finding(j, FINDING_VISIBLE_DEVICES_WRONG, p, v->name.value, &v->value,
-					    NULL);
+	struct finding *f = project_finding(j, FINDING_VISIBLE_DEVICES_WRONG, p, v->name.value,
+					    &v->value, NULL);
 	struct remedy *r;
 
-	finding_message(j, f, _("%s=%s names no GPU that the container has: none is visible."), v->name.value,
-			v->value.value);
+	finding_message(j, f, _("%s=%s names no GPU that the container has: none is visible."),
+			v->name.value, v->value.value);
 	if (fact_known(&p->gpu_count))
 		finding_fact(j, f, "gpu_count", &p->gpu_count, NULL);
-	r = finding_remedy(j, f, "%s",
-			   _("Inside a container the GPUs that were given count from 0: leave the variable "
-			     "out (remove it), or name those."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Inside a container the GPUs that were given count from 0: leave the variable "
+		  "out (remove it), or name those."));
 	remedy_command(j, r, "%s=%s", v->name.value, write);
 	r->risk = RISK_SAFE;
 }
@@ -145,8 +149,9 @@ static void not_requested(struct judge *j, const struct planned *p)
 	if (!fact_no(&p->gpus) || !gpu_image || nv || !j->s->n_gpus || !look_has_nvidia(j->s))
 		return;
 	f = project_finding(j, FINDING_CONTAINER_NO_GPU_REQUESTED, p, "image", &p->image, NULL);
-	finding_message(j, f, "%s",
-			_("The container holds a GPU stack and asks for no GPU: it starts without one."));
+	finding_message(
+		j, f, "%s",
+		_("The container holds a GPU stack and asks for no GPU: it starts without one."));
 	if (fact_is(&p->kind, "kubernetes")) {
 		r = finding_remedy(j, f, "%s", _("Ask for one in the container's limits."));
 		remedy_command(j, r, "resources:\n  limits:\n    nvidia.com/gpu: 1");
@@ -167,16 +172,18 @@ static void own_driver(struct judge *j, const struct planned *p)
 	if (!d || (!fact_known(&p->image) && p->image.state != FACT_BROKEN) || !fact_yes(&p->final))
 		return;
 	f = project_finding(j, FINDING_CONTAINER_STALE_DRIVER_LIBS, p, "driver", &d->what, NULL);
-	finding_message(j, f,
-			_("%s puts driver files into the image; the host's are put in when the container "
-			  "starts, and two drivers do not go together."),
-			d->what.value);
+	finding_message(
+		j, f,
+		_("%s puts driver files into the image; the host's are put in when the container "
+		  "starts, and two drivers do not go together."),
+		d->what.value);
 	if (look_driver(j->s))
 		finding_fact(j, f, "driver.version", look_driver(j->s), NULL);
-	finding_remedy(j, f,
-		       _("Remove %s: the driver belongs to the host and comes in through the NVIDIA Container "
-			 "Toolkit; for a toolkit take cuda-toolkit-X-Y, which has no driver."),
-		       d->what.value)
+	finding_remedy(
+		j, f,
+		_("Remove %s: the driver belongs to the host and comes in through the NVIDIA Container "
+		  "Toolkit; for a toolkit take cuda-toolkit-X-Y, which has no driver."),
+		d->what.value)
 		->risk = RISK_SAFE;
 }
 
@@ -187,9 +194,10 @@ static void stubs(struct judge *j, const struct planned *p, const struct var *pa
 	struct finding *f = project_finding(j, FINDING_LIBCUDA_STUB_LOADED, p, "LD_LIBRARY_PATH",
 					    &path->value, NULL);
 
-	finding_message(j, f, "%s",
-			_("LD_LIBRARY_PATH holds the folder of stubs: the stub of libcuda is taken in place of "
-			  "the driver's (error 34)."));
+	finding_message(
+		j, f, "%s",
+		_("LD_LIBRARY_PATH holds the folder of stubs: the stub of libcuda is taken in place of "
+		  "the driver's (error 34)."));
 	finding_remedy(j, f, "%s",
 		       _("Remove the folder from LD_LIBRARY_PATH; for linking name it with -L or "
 			 "LIBRARY_PATH."))
@@ -242,22 +250,26 @@ static void compat_path(struct judge *j, const struct planned *p, const struct v
 		return;
 	if (branch > host && (!j->s->n_gpus || all_data_center(j)))
 		return;
-	id = branch > host ? FINDING_CUDA_COMPAT_UNSUPPORTED_GPU : FINDING_CUDA_COMPAT_OLDER_THAN_DRIVER;
+	id = branch > host ? FINDING_CUDA_COMPAT_UNSUPPORTED_GPU
+			   : FINDING_CUDA_COMPAT_OLDER_THAN_DRIVER;
 	f = project_finding(j, id, p, "LD_LIBRARY_PATH", &path->value, NULL);
 	if (branch > host)
-		finding_message(j, f,
-				_("cuda-compat of CUDA %s (driver %ld) is put in front of the host's libcuda "
-				  "(%s); this GPU has no forward compatibility: error 804."),
-				cuda, branch, driver->value);
+		finding_message(
+			j, f,
+			_("cuda-compat of CUDA %s (driver %ld) is put in front of the host's libcuda "
+			  "(%s); this GPU has no forward compatibility: error 804."),
+			cuda, branch, driver->value);
 	else
-		finding_message(j, f,
-				_("cuda-compat of CUDA %s (driver %ld) is put in front of the host's newer "
-				  "libcuda (%s): error 803."),
-				cuda, branch, driver->value);
+		finding_message(
+			j, f,
+			_("cuda-compat of CUDA %s (driver %ld) is put in front of the host's newer "
+			  "libcuda (%s): error 803."),
+			cuda, branch, driver->value);
 	finding_fact(j, f, "driver.version", driver, NULL);
-	finding_remedy(j, f, "%s",
-		       _("Remove the compat folder from LD_LIBRARY_PATH: where it is of use, the container "
-			 "toolkit puts it there by itself."))
+	finding_remedy(
+		j, f, "%s",
+		_("Remove the compat folder from LD_LIBRARY_PATH: where it is of use, the container "
+		  "toolkit puts it there by itself."))
 		->risk = RISK_SAFE;
 	if (branch > host)
 		project_fix_driver(j, f, cuda);

@@ -22,7 +22,8 @@ static const struct json *row_for(struct judge *j, const char *table, const char
 		const char *first = json_get_str(row, "version"), *to = json_get_str(row, "to");
 		unsigned k;
 
-		if (field && (!json_get_str(row, field) || strcmp(json_get_str(row, field), value) != 0))
+		if (field &&
+		    (!json_get_str(row, field) || strcmp(json_get_str(row, field), value) != 0))
 			continue;
 		if (!first || !version_prefix(view_of(first), &a) ||
 		    !version_prefix(view_of(to ? to : first), &b))
@@ -50,18 +51,14 @@ static const struct json *tf_row(struct judge *j, const char *version)
 		const char *platform = compat_text(j->c, "tensorflow", i, "platform");
 
 		if (w && platform && strcmp(platform, "linux_x86_64") == 0 &&
-		    version_prefix(view_of(w), &a) && a.part[0] == v.part[0] && a.part[1] == v.part[1])
+		    version_prefix(view_of(w), &a) && a.part[0] == v.part[0] &&
+		    a.part[1] == v.part[1])
 			return compat_row(j->c, "tensorflow", i);
 	}
 	return NULL;
 }
 
 /* -------- libraries of the image that a framework takes from the system */
-
-static bool has_library_deed(const struct planned *p)
-{
-	return project_deed(p, "library") || project_deed(p, "toolkit");
-}
 
 static bool has_wheels(const struct planned *p, const char *part)
 {
@@ -103,127 +100,169 @@ static void system_libraries(struct judge *j, const struct planned *p, const str
 	unsigned cudnn = project_major(fact_value(&p->image_cudnn, NULL));
 	bool whole = fact_is(&p->image_family, "nvidia/cuda");
 
-	if (has_library_deed(p) || has_wheels(p, "cudnn") || !fact_yes(&p->final) || look_is_tegra(j))
+	if (project_has_libraries(p) || has_wheels(p, "cudnn") || !fact_yes(&p->final) ||
+	    look_is_tegra(j))
 		return;
 	if (fact_yes(&p->image_bare) && !project_package(p, "torch")) {
-		lib_finding(j, p, n, FINDING_MISSING_CUDA_RUNTIME_LIB, &p->image,
-			    arena_printf(j->a,
-					 _("%s %s loads CUDA and cuDNN from the system, and this image has "
-					   "neither: it runs on the CPU."),
-					 name, version));
+		lib_finding(
+			j, p, n, FINDING_MISSING_CUDA_RUNTIME_LIB, &p->image,
+			arena_printf(
+				j->a,
+				_("%s %s loads CUDA and cuDNN from the system, and this image has "
+				  "neither: it runs on the CPU."),
+				name, version));
 		return;
 	}
 	if (!whole || !cuda)
 		return;
 	if (n->cuda && cuda != n->cuda) {
-		lib_finding(j, p, n, FINDING_MISSING_CUDA_RUNTIME_LIB, &p->image,
-			    arena_printf(j->a, _("%s %s loads libraries of CUDA %u, and the image has CUDA %u."),
-					 name, version, n->cuda, cuda));
+		lib_finding(
+			j, p, n, FINDING_MISSING_CUDA_RUNTIME_LIB, &p->image,
+			arena_printf(
+				j->a,
+				_("%s %s loads libraries of CUDA %u, and the image has CUDA %u."),
+				name, version, n->cuda, cuda));
 		return;
 	}
 	if (!n->cudnn || project_package(p, "torch"))
 		return;
 	if (!fact_known(&p->image_cudnn))
-		lib_finding(j, p, n, FINDING_CUDNN_NOT_FOUND, &p->image,
-			    arena_printf(j->a, _("%s %s loads libcudnn.so.%u, and this image has no cuDNN."), name,
-					 version, n->cudnn));
+		lib_finding(
+			j, p, n, FINDING_CUDNN_NOT_FOUND, &p->image,
+			arena_printf(j->a,
+				     _("%s %s loads libcudnn.so.%u, and this image has no cuDNN."),
+				     name, version, n->cudnn));
 	else if (cudnn && cudnn != n->cudnn)
-		lib_finding(j, p, n, FINDING_CUDNN_MAJOR_MISMATCH, &p->image,
-			    arena_printf(j->a, _("%s %s loads libcudnn.so.%u, and the image has cuDNN %u."), name,
-					 version, n->cudnn, cudnn));
+		lib_finding(
+			j, p, n, FINDING_CUDNN_MAJOR_MISMATCH, &p->image,
+			arena_printf(j->a,
+				     _("%s %s loads libcudnn.so.%u, and the image has cuDNN %u."),
+				     name, version, n->cudnn, cudnn));
 }
 
 /* -------- TensorFlow */
 
-static void tensorflow(struct judge *j, const struct planned *p, const struct wanted *w)
+/* Platforms without GPU code in the wheels; true when it was said. */
+static bool tf_platform(struct judge *j, const struct planned *p, const struct wanted *w)
 {
-	const char *version = fact_value(&w->version, NULL), *least, *cuda;
-	const struct json *row = tf_row(j, version);
-	struct lib_need need = { .w = w, .extra = "tensorflow[and-cuda]" };
+	const char *version = fact_value(&w->version, NULL);
 	struct finding *f;
 	struct remedy *r;
 
-	if (!look_has_nvidia(j->s) || fact_known(&w->channel))
-		return;
+	if (fact_is(&p->platform, "linux_x86_64"))
+		return false;
 	if (fact_is(&p->platform, "windows_x86_64")) {
 		if (version && !version_at_least(version, "2.11"))
-			return;
+			return true;
 		f = project_finding(j, FINDING_TF_WINDOWS_NO_GPU, p, "tensorflow", &w->text, NULL);
 		finding_message(j, f, "%s",
 				_("TensorFlow on native Windows has no GPU support from 2.11 on."));
-		r = finding_remedy(j, f, "%s", _("Use WSL2, or stay at 2.10 with CUDA 11.2 and cuDNN 8.1."));
+		r = finding_remedy(j, f, "%s",
+				   _("Use WSL2, or stay at 2.10 with CUDA 11.2 and cuDNN 8.1."));
 		remedy_command(j, r, "tensorflow==2.10.1");
-		return;
+		return true;
 	}
-	if (!fact_is(&p->platform, "linux_x86_64")) {
-		f = project_finding(j, FINDING_CPU_ONLY_PLATFORM, p, "tensorflow", &w->text, NULL);
-		finding_message(j, f, _("TensorFlow's wheels for %s hold no CUDA code."),
-				fact_value(&p->platform, "this platform"));
-		finding_remedy(j, f, "%s",
-			       _("Take NVIDIA's container (nvcr.io/nvidia/tensorflow) for this platform, or the "
-				 "Jetson build of it."));
-		return;
-	}
-	if (!row)
+	f = project_finding(j, FINDING_CPU_ONLY_PLATFORM, p, "tensorflow", &w->text, NULL);
+	finding_message(j, f, _("TensorFlow's wheels for %s hold no CUDA code."),
+			fact_value(&p->platform, "this platform"));
+	finding_remedy(
+		j, f, "%s",
+		_("Take NVIDIA's container (nvcr.io/nvidia/tensorflow) for this platform, or the "
+		  "Jetson build of it."));
+	return true;
+}
+
+/* "3.9-3.12" against the Python of the project. */
+static bool tf_python(struct judge *j, const struct planned *p, const struct wanted *w,
+		      const struct json *row)
+{
+	const char *range = json_get_str(row, "python"), *dash = range ? strchr(range, '-') : NULL;
+	const char *have;
+	struct finding *f;
+	struct version v;
+
+	if (!fact_known(&p->python) || !dash || !fact_yes(&w->pinned) ||
+	    !version_prefix(view_of(p->python.value), &v) || v.n < 2)
+		return false;
+	have = arena_printf(j->a, "%u.%u", v.part[0], v.part[1]);
+	if (version_cmp_str(have, arena_strndup(j->a, range, (size_t)(dash - range))) >= 0 &&
+	    version_cmp_str(have, dash + 1) <= 0)
+		return false;
+	f = project_finding(j, FINDING_PYTHON_NO_WHEEL, p, "tensorflow", &w->text, range);
+	finding_message(j, f, _("tensorflow %s has wheels for Python %s, not for %s."),
+			w->version.value, range, have);
+	finding_fact(j, f, "python", &p->python, range);
+	finding_remedy(j, f, _("Take Python %s, or a release of tensorflow for %s."), dash + 1,
+		       have)
+		->risk = RISK_SAFE;
+	return true;
+}
+
+static bool tf_driver(struct judge *j, const struct planned *p, const struct wanted *w,
+		      const char *cuda)
+{
+	const char *least;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!project_driver_below(j, p, cuda, &least))
+		return false;
+	f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "tensorflow", &w->text, NULL);
+	finding_message(
+		j, f,
+		_("tensorflow %s is built for CUDA %s and needs driver %s; the target has %s."),
+		w->version.value, cuda, least, look_cuda_driver(j->s)->value);
+	finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
+	project_fix_driver(j, f, cuda);
+	if (project_major(cuda) < 12)
+		return true;
+	r = finding_remedy(j, f, "%s", _("Or take the last release for CUDA 11."));
+	remedy_command(j, r, "tensorflow==2.14.0");
+	r->risk = RISK_SAFE;
+	return true;
+}
+
+/* Newer GPUs run TensorFlow's PTX; older ones nothing of it. */
+static bool tf_gpu(struct judge *j, const struct planned *p, const struct wanted *w,
+		   const struct json *row)
+{
+	const char **archs;
+	struct finding *f;
+	bool old = false;
+	size_t n;
+	long gpu;
+
+	archs = json_str_list(j->a, json_get(row, "arch_list"), &n);
+	gpu = archs ? project_gpu_unfit(j, (const char *const *)archs, n, &old) : -1;
+	if (gpu < 0 || !old)
+		return false;
+	f = project_finding(j, FINDING_GPU_TOO_OLD_FOR_BUILD, p, "tensorflow", &w->text, NULL);
+	finding_message(j, f, _("tensorflow %s has no code for %s."), w->version.value,
+			gpu_subject(j, (size_t)gpu));
+	finding_remedy(j, f, "%s", _("Take an older release of tensorflow, or another GPU."));
+	return true;
+}
+
+static void tensorflow(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	const struct json *row = tf_row(j, fact_value(&w->version, NULL));
+	struct lib_need need = { .w = w, .extra = "tensorflow[and-cuda]" };
+	const char *cuda;
+
+	if (!look_has_nvidia(j->s) || fact_known(&w->channel) || tf_platform(j, p, w) || !row)
 		return;
 	cuda = json_get_str(row, "cuda");
-	if (fact_known(&p->python)) {
-		const char *range = json_get_str(row, "python"), *dash = range ? strchr(range, '-') : NULL;
-		struct version v;
-		const char *py = p->python.value;
-
-		if (dash && version_prefix(view_of(py), &v) && v.n >= 2) {
-			const char *low = arena_strndup(j->a, range, (size_t)(dash - range));
-			const char *have = arena_printf(j->a, "%u.%u", v.part[0], v.part[1]);
-
-			if (fact_yes(&w->pinned) && (version_cmp_str(have, low) < 0 ||
-						     version_cmp_str(have, dash + 1) > 0)) {
-				f = project_finding(j, FINDING_PYTHON_NO_WHEEL, p, "tensorflow", &w->text, range);
-				finding_message(j, f, _("tensorflow %s has wheels for Python %s, not for %s."),
-						version, range, have);
-				finding_fact(j, f, "python", &p->python, range);
-				finding_remedy(j, f, _("Take Python %s, or a release of tensorflow for %s."),
-					       dash + 1, have)
-					->risk = RISK_SAFE;
-				return;
-			}
-		}
-	}
-	if (project_driver_below(j, p, cuda, &least)) {
-		f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "tensorflow", &w->text, NULL);
-		finding_message(j, f, _("tensorflow %s is built for CUDA %s and needs driver %s; the target has %s."),
-				version, cuda, least, look_cuda_driver(j->s)->value);
-		finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
-		project_fix_driver(j, f, cuda);
-		if (project_major(cuda) >= 12) {
-			r = finding_remedy(j, f, "%s", _("Or take the last release for CUDA 11."));
-			remedy_command(j, r, "tensorflow==2.14.0");
-			r->risk = RISK_SAFE;
-		}
-		return;
-	}
-	{
-		size_t n;
-		bool old;
-		const char **archs = json_str_list(j->a, json_get(row, "arch_list"), &n);
-		long gpu = archs ? project_gpu_unfit(j, (const char *const *)archs, n, &old) : -1;
-
-		if (gpu >= 0 && old) {
-			f = project_finding(j, FINDING_GPU_TOO_OLD_FOR_BUILD, p, "tensorflow", &w->text, NULL);
-			finding_message(j, f, _("tensorflow %s has no code for %s."), version,
-					gpu_subject(j, (size_t)gpu));
-			finding_remedy(j, f, "%s", _("Take an older release of tensorflow, or another GPU."));
-			return;
-		}
-	}
-	if (project_extra(w, "and-cuda"))
+	if (tf_python(j, p, w, row) || tf_driver(j, p, w, cuda) || tf_gpu(j, p, w, row) ||
+	    project_extra(w, "and-cuda"))
 		return;
 	need.cuda = project_major(cuda);
 	need.cudnn = project_major(json_get_str(row, "cudnn"));
-	need.other = need.cudnn == 8 ? _("Or take an image whose cuDNN is 8 (cudnn8), or tensorflow 2.18 and later for "
-					 "cuDNN 9.")
-				     : _("Or take an image with CUDA 12 and cuDNN 9 "
-					 "(nvidia/cuda:12.6.3-cudnn-runtime-ubuntu22.04).");
+	need.other =
+		need.cudnn == 8
+			? _("Or take an image whose cuDNN is 8 (cudnn8), or tensorflow 2.18 and later for "
+			    "cuDNN 9.")
+			: _("Or take an image with CUDA 12 and cuDNN 9 "
+			    "(nvidia/cuda:12.6.3-cudnn-runtime-ubuntu22.04).");
 	if (!json_is_true(json_get(row, "and_cuda")))
 		need.extra = "tensorflow";
 	system_libraries(j, p, &need);
@@ -271,11 +310,13 @@ static bool has_extra(const struct json *row, const char *flavour)
 	return false;
 }
 
-static void jax_cpu(struct judge *j, const struct planned *p, const struct wanted *w, const char *lost)
+static void jax_cpu(struct judge *j, const struct planned *p, const struct wanted *w,
+		    const char *lost)
 {
 	struct finding *f = project_finding(j, FINDING_JAX_CPU_ONLY, p, "jax", &w->text, NULL);
 	const struct fact *driver = look_cuda_driver(j->s);
-	const char *best = driver && look_driver_below(driver->value, "580.65.06") ? "cuda12" : "cuda13";
+	const char *best =
+		driver && look_driver_below(driver->value, "580.65.06") ? "cuda12" : "cuda13";
 	const char *version = fact_value(&w->version, NULL);
 	struct remedy *r;
 
@@ -295,10 +336,12 @@ static void jax_cpu(struct judge *j, const struct planned *p, const struct wante
 		remedy_command(j, r, "jax[%s]", best);
 	r->risk = RISK_SAFE;
 	if (lost)
-		finding_remedy(j, f, "%s", _("The extras for CUDA 11 ended with jax 0.4.25."))->risk = RISK_SAFE;
+		finding_remedy(j, f, "%s", _("The extras for CUDA 11 ended with jax 0.4.25."))
+			->risk = RISK_SAFE;
 }
 
-static void jax_python(struct judge *j, const struct planned *p, const struct wanted *w, const struct json *row)
+static void jax_python(struct judge *j, const struct planned *p, const struct wanted *w,
+		       const struct json *row)
 {
 	const char *range = json_get_str(row, "python");
 	struct finding *f;
@@ -307,294 +350,209 @@ static void jax_python(struct judge *j, const struct planned *p, const struct wa
 	    pep440_text_holds(j->a, range, p->python.value))
 		return;
 	f = project_finding(j, FINDING_PYTHON_NO_WHEEL, p, "jax", &w->text, range);
-	finding_message(j, f, _("jax %s needs Python %s; here it is %s."), fact_value(&w->version, ""), range,
-			p->python.value);
+	finding_message(j, f, _("jax %s needs Python %s; here it is %s."),
+			fact_value(&w->version, ""), range, p->python.value);
 	finding_fact(j, f, "python", &p->python, range);
-	finding_remedy(j, f, "%s", _("Take a Python that it supports, or an older release of jax."));
+	finding_remedy(j, f, "%s",
+		       _("Take a Python that it supports, or an older release of jax."));
+}
+
+static bool jax_driver(struct judge *j, const struct planned *p, const struct wanted *w,
+		       const char *flavour)
+{
+	bool thirteen = strcmp(flavour, "cuda13") == 0;
+	const char *cuda = thirteen ? "13.0" : strcmp(flavour, "cuda12") == 0 ? "12.1" : "11.8";
+	const char *least;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!project_driver_below(j, p, cuda, &least))
+		return false;
+	f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "jax", &w->text, NULL);
+	finding_message(j, f, _("The %s extra of jax needs driver %s; the target has %s."), flavour,
+			least, look_cuda_driver(j->s)->value);
+	finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
+	if (thirteen) {
+		r = finding_remedy(j, f, "%s",
+				   _("Take the extra for CUDA 12 of the same release."));
+		remedy_command(j, r, fact_yes(&w->pinned) ? "jax[cuda12]==%s" : "jax[cuda12]",
+			       fact_value(&w->version, ""));
+		r->risk = RISK_SAFE;
+	}
+	project_fix_driver(j, f, cuda);
+	return true;
+}
+
+static void jax_gpu(struct judge *j, const struct planned *p, const struct wanted *w,
+		    const struct json *row, const char *flavour)
+{
+	const struct json *mins = row ? json_get(row, "cc_min") : NULL;
+	const char *cc = mins ? json_get_str(mins, flavour) : NULL;
+	struct finding *f;
+	size_t i;
+
+	if (mins && !cc)
+		cc = json_get_str(mins, "any");
+	for (i = 0; cc && i < j->s->n_gpus; i++) {
+		const struct gpu *g = &j->s->gpus[i];
+
+		if (look_cc(g) <= 0 || look_cc(g) >= cc_parse(cc))
+			continue;
+		f = project_finding(j, FINDING_GPU_TOO_OLD_FOR_BUILD, p, "jax", &w->text, NULL);
+		finding_message(j, f, _("jax %s with %s needs compute capability %s; %s has %s."),
+				fact_value(&w->version, ""), flavour, cc, gpu_subject(j, i),
+				fact_value(&g->compute_capability, "?"));
+		remedy_command(j,
+			       finding_remedy(j, f, "%s",
+					      _("Take the extra for CUDA 12, or another GPU.")),
+			       "jax[cuda12]");
+		return;
+	}
+}
+
+/* Are GPU parts there that no extra names? */
+static bool jax_otherwise(const struct planned *p, const struct wanted *w)
+{
+	const struct wanted *lib = project_package(p, "jaxlib");
+
+	/* Old releases had GPU builds of jaxlib itself, by a local label or a page of links. */
+	return (lib && strstr(fact_value(&lib->version, ""), "cuda")) ||
+	       project_package(p, "jax-cuda12-pjrt") || project_package(p, "jax-cuda13-pjrt") ||
+	       (fact_known(&w->index) && strstr(w->index.value, "jax") && !jax_flavour(p, w));
 }
 
 static void jax(struct judge *j, const struct planned *p, const struct wanted *w)
 {
-	const char *version = fact_value(&w->version, NULL), *flavour = jax_flavour(p, w), *least, *cuda;
-	const struct json *row = row_for(j, "jax", version, NULL, NULL), *mins;
-	const struct wanted *lib = project_package(p, "jaxlib");
-	struct finding *f;
-	struct remedy *r;
+	const char *flavour = jax_flavour(p, w);
+	const struct json *row = row_for(j, "jax", fact_value(&w->version, NULL), NULL, NULL);
 
 	if (!look_has_nvidia(j->s) || fact_known(&w->channel) || look_is_tegra(j))
 		return;
 	if (row)
 		jax_python(j, p, w, row);
-	/* Old releases had GPU builds of jaxlib itself, by a local label or a page of links. */
-	if (lib && strstr(fact_value(&lib->version, ""), "cuda"))
+	if (jax_otherwise(p, w))
 		return;
-	if (!flavour) {
-		if (project_package(p, "jax-cuda12-pjrt") || project_package(p, "jax-cuda13-pjrt"))
-			return;
-		if (fact_known(&w->index) && strstr(w->index.value, "jax"))
-			return;
+	if (!flavour || !project_linux(p))
 		jax_cpu(j, p, w, NULL);
-		return;
-	}
-	if (fact_is(&p->platform, "windows_x86_64") || fact_is(&p->platform, "macos_arm64")) {
-		jax_cpu(j, p, w, NULL);
-		return;
-	}
-	if (row && !has_extra(row, flavour)) {
+	else if (row && !has_extra(row, flavour))
 		jax_cpu(j, p, w, flavour);
-		return;
-	}
-	cuda = strcmp(flavour, "cuda13") == 0 ? "13.0" : strcmp(flavour, "cuda12") == 0 ? "12.1" : "11.8";
-	if (project_driver_below(j, p, cuda, &least)) {
-		f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "jax", &w->text, NULL);
-		finding_message(j, f, _("The %s extra of jax needs driver %s; the target has %s."), flavour, least,
-				look_cuda_driver(j->s)->value);
-		finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
-		if (strcmp(flavour, "cuda13") == 0) {
-			r = finding_remedy(j, f, "%s", _("Take the extra for CUDA 12 of the same release."));
-			remedy_command(j, r, fact_yes(&w->pinned) ? "jax[cuda12]==%s" : "jax[cuda12]",
-				       version ? version : "");
-			r->risk = RISK_SAFE;
-		}
-		project_fix_driver(j, f, cuda);
-		return;
-	}
-	mins = row ? json_get(row, "cc_min") : NULL;
-	if (mins) {
-		const char *cc = json_get_str(mins, flavour) ? json_get_str(mins, flavour)
-							      : json_get_str(mins, "any");
-		size_t i;
-
-		for (i = 0; cc && i < j->s->n_gpus; i++) {
-			if (look_cc(&j->s->gpus[i]) <= 0 || look_cc(&j->s->gpus[i]) >= cc_parse(cc))
-				continue;
-			f = project_finding(j, FINDING_GPU_TOO_OLD_FOR_BUILD, p, "jax", &w->text, NULL);
-			finding_message(j, f, _("jax %s with %s needs compute capability %s; %s has %s."),
-					version, flavour, cc, gpu_subject(j, i),
-					fact_value(&j->s->gpus[i].compute_capability, "?"));
-			r = finding_remedy(j, f, "%s", _("Take the extra for CUDA 12, or another GPU."));
-			remedy_command(j, r, "jax[cuda12]");
-			return;
-		}
-	}
+	else if (!jax_driver(j, p, w, flavour))
+		jax_gpu(j, p, w, row, flavour);
 }
 
 /* -------- ONNX Runtime */
 
+static void ort_shadowed(struct judge *j, const struct planned *p, const struct wanted *cpu,
+			 const struct wanted *gpu)
+{
+	struct finding *f = project_finding(j, FINDING_ONNXRUNTIME_CPU_SHADOWS_GPU, p,
+					    "onnxruntime", &cpu->text, NULL);
+	struct remedy *r;
+
+	finding_message(
+		j, f, "%s",
+		_("onnxruntime and onnxruntime-gpu are one and the same import package: the "
+		  "CPU's may hide the CUDA provider."));
+	finding_fact(j, f, "onnxruntime-gpu", &gpu->text, NULL);
+	r = finding_remedy(j, f, "%s",
+			   _("Remove the line of onnxruntime; keep only onnxruntime-gpu."));
+	remedy_command(j, r, "pip uninstall -y onnxruntime");
+	r->risk = RISK_SAFE;
+}
+
+static bool ort_platform(struct judge *j, const struct planned *p, const struct wanted *gpu)
+{
+	struct finding *f;
+
+	if (!project_aarch64(p) && !fact_is(&p->platform, "macos_arm64"))
+		return false;
+	f = project_finding(j, FINDING_CPU_ONLY_PLATFORM, p, "onnxruntime-gpu", &gpu->text, NULL);
+	finding_message(j, f, _("PyPI has no wheel of onnxruntime-gpu for %s."),
+			fact_value(&p->platform, "this platform"));
+	finding_remedy(
+		j, f, "%s",
+		_("On a Jetson take the build of https://pypi.jetson-ai-lab.io; elsewhere build "
+		  "it from source."));
+	return true;
+}
+
+static bool ort_driver(struct judge *j, const struct planned *p, const struct wanted *gpu,
+		       const struct json *row, unsigned major)
+{
+	const char *cuda = arena_printf(j->a, "%u.%s", major, major == 11 ? "8" : "0"), *least;
+	struct finding *f;
+
+	/* A row that was only inferred is no ground for an error. */
+	if (!major || json_get_str(row, "confidence") || !project_driver_below(j, p, cuda, &least))
+		return false;
+	f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "onnxruntime-gpu", &gpu->text, NULL);
+	finding_message(
+		j, f,
+		_("onnxruntime-gpu %s is built for CUDA %u and needs driver %s; the target has "
+		  "%s."),
+		gpu->version.value, major, least, look_cuda_driver(j->s)->value);
+	finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
+	project_fix_driver(j, f, cuda);
+	return true;
+}
+
+/* With torch beside it the libraries are torch's (preload, or import torch first). */
+static void ort_and_torch(struct judge *j, const struct planned *p, const struct lib_need *n,
+			  const struct wanted *torch)
+{
+	const struct torch_row *t = compat_torch(j->c, torch->version.value,
+						 fact_value(&p->platform, ""),
+						 fact_value(&torch->variant, ""));
+	unsigned has = t ? project_major(t->cudnn) : 0;
+	struct finding *f;
+
+	if (!has || !n->cudnn || has == n->cudnn || fact_known(&p->image_cudnn))
+		return;
+	f = project_finding(j, FINDING_CUDNN_MAJOR_MISMATCH, p, "onnxruntime-gpu", &n->w->text,
+			    NULL);
+	f->severity = SEVERITY_WARNING;
+	finding_message(j, f,
+			_("onnxruntime-gpu %s loads libcudnn.so.%u, and torch %s brings cuDNN %u."),
+			n->w->version.value, n->cudnn, torch->version.value, has);
+	finding_fact(j, f, "torch", &torch->text, NULL);
+	finding_remedy(
+		j, f, "%s",
+		_("Take torch 2.4 or later for cuDNN 9, onnxruntime-gpu 1.18 and earlier for "
+		  "cuDNN 8, or onnxruntime-gpu[cuda,cudnn]."))
+		->risk = RISK_SAFE;
+}
+
 static void onnxruntime(struct judge *j, const struct planned *p, const struct wanted *gpu)
 {
-	const struct wanted *cpu = project_package(p, "onnxruntime"), *torch = project_package(p, "torch");
-	const char *version = fact_value(&gpu->version, NULL), *least;
-	const struct json *row = row_for(j, "onnxruntime", version, "channel", "pypi");
+	const struct wanted *cpu = project_package(p, "onnxruntime");
+	const struct wanted *torch = project_package(p, "torch");
+	const struct json *row =
+		row_for(j, "onnxruntime", fact_value(&gpu->version, NULL), "channel", "pypi");
 	struct lib_need need = { .w = gpu, .extra = "onnxruntime-gpu[cuda,cudnn]" };
-	struct finding *f;
-	struct remedy *r;
+	bool windows = fact_is(&p->platform, "windows_x86_64");
 
 	if (cpu) {
-		f = project_finding(j, FINDING_ONNXRUNTIME_CPU_SHADOWS_GPU, p, "onnxruntime", &cpu->text, NULL);
-		finding_message(j, f, "%s",
-				_("onnxruntime and onnxruntime-gpu are one and the same import package: the "
-				  "CPU's may hide the CUDA provider."));
-		finding_fact(j, f, "onnxruntime-gpu", &gpu->text, NULL);
-		r = finding_remedy(j, f, "%s", _("Remove the line of onnxruntime; keep only onnxruntime-gpu."));
-		remedy_command(j, r, "pip uninstall -y onnxruntime");
-		r->risk = RISK_SAFE;
+		ort_shadowed(j, p, cpu, gpu);
 		return;
 	}
-	if (!look_has_nvidia(j->s))
-		return;
-	if (project_aarch64(p) || fact_is(&p->platform, "macos_arm64")) {
-		f = project_finding(j, FINDING_CPU_ONLY_PLATFORM, p, "onnxruntime-gpu", &gpu->text, NULL);
-		finding_message(j, f, _("PyPI has no wheel of onnxruntime-gpu for %s."),
-				fact_value(&p->platform, "this platform"));
-		finding_remedy(j, f, "%s",
-			       _("On a Jetson take the build of https://pypi.jetson-ai-lab.io; elsewhere build it from "
-				 "source."));
-		return;
-	}
-	if (!row)
+	if (!look_has_nvidia(j->s) || ort_platform(j, p, gpu) || !row)
 		return;
 	need.cuda = project_major(json_get_str(row, "cuda_major"));
-	need.cudnn = project_major(json_get_str(row, fact_is(&p->platform, "windows_x86_64") ? "cudnn_windows"
-											    : "cudnn_linux"));
-	if (need.cuda && json_get_str(row, "confidence") == NULL &&
-	    project_driver_below(j, p, arena_printf(j->a, "%u.%s", need.cuda, need.cuda == 11 ? "8" : "0"),
-				 &least)) {
-		f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "onnxruntime-gpu", &gpu->text, NULL);
-		finding_message(j, f, _("onnxruntime-gpu %s is built for CUDA %u and needs driver %s; the target has %s."),
-				version, need.cuda, least, look_cuda_driver(j->s)->value);
-		finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
-		project_fix_driver(j, f, arena_printf(j->a, "%u.0", need.cuda));
+	need.cudnn = project_major(json_get_str(row, windows ? "cudnn_windows" : "cudnn_linux"));
+	if (ort_driver(j, p, gpu, row, need.cuda) ||
+	    (project_extra(gpu, "cuda") && project_extra(gpu, "cudnn")))
 		return;
-	}
-	if (project_extra(gpu, "cuda") && project_extra(gpu, "cudnn"))
-		return;
-	need.other = need.cudnn >= 9 ? _("Or take an image with CUDA 12 and cuDNN 9 (a -cudnn- tag from 12.4.1 on), or "
-					 "onnxruntime-gpu 1.18 and earlier for cuDNN 8; nvidia-cudnn-cu12 brings "
-					 "cuDNN 9 as well.")
-				     : _("Or take an image with cuDNN 8 (cudnn8).");
-	/* With torch beside it the libraries are torch's (preload, or import torch first). */
-	if (torch && fact_known(&torch->version) && fact_known(&torch->cuda) && !fact_known(&torch->channel)) {
-		const struct torch_row *t = compat_torch(j->c, torch->version.value, fact_value(&p->platform, ""),
-							 fact_value(&torch->variant, ""));
-		unsigned has = t ? project_major(t->cudnn) : 0;
-
-		if (has && need.cudnn && has != need.cudnn && !fact_known(&p->image_cudnn)) {
-			f = project_finding(j, FINDING_CUDNN_MAJOR_MISMATCH, p, "onnxruntime-gpu", &gpu->text, NULL);
-			f->severity = SEVERITY_WARNING;
-			finding_message(j, f, _("onnxruntime-gpu %s loads libcudnn.so.%u, and torch %s brings cuDNN %u."),
-					version, need.cudnn, torch->version.value, has);
-			finding_fact(j, f, "torch", &torch->text, NULL);
-			r = finding_remedy(j, f, "%s",
-					   _("Take torch 2.4 or later for cuDNN 9, onnxruntime-gpu 1.18 and earlier for "
-					     "cuDNN 8, or onnxruntime-gpu[cuda,cudnn]."));
-			r->risk = RISK_SAFE;
-		}
-		return;
-	}
-	system_libraries(j, p, &need);
-}
-
-/* -------- CuPy, xformers, bitsandbytes, flash-attn */
-
-static void cupy(struct judge *j, const struct planned *p, const struct wanted *w)
-{
-	const char *name = w->name.value, *digits = name + strcspn(name, "0123456789"), *least;
-	unsigned major = project_major(arena_strndup(j->a, digits, strlen(digits) >= 2 ? 2 : 0));
-	struct finding *f;
-	size_t i;
-
-	if (strncmp(name, "cupy-cuda", 9) != 0 || major < 11 || !look_has_nvidia(j->s))
-		return;
-	if (project_driver_below(j, p, arena_printf(j->a, "%u.%s", major, major == 11 ? "2" : "0"), &least)) {
-		f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, name, &w->text, NULL);
-		finding_message(j, f, _("%s needs driver %s; the target has %s."), name, least,
-				look_cuda_driver(j->s)->value);
-		finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
-		finding_remedy(j, f, _("Take cupy-cuda%ux, for the CUDA of the driver."), major - 1)->risk = RISK_SAFE;
-		project_fix_driver(j, f, arena_printf(j->a, "%u.0", major));
-		return;
-	}
-	for (i = 0; major >= 13 && i < j->s->n_gpus; i++)
-		if (look_cc(&j->s->gpus[i]) > 0 && look_cc(&j->s->gpus[i]) < 75) {
-			f = project_finding(j, FINDING_GPU_TOO_OLD_FOR_BUILD, p, name, &w->text, NULL);
-			finding_message(j, f, _("CUDA 13 has no code for %s."), gpu_subject(j, i));
-			remedy_command(j, finding_remedy(j, f, "%s", _("Take the package for CUDA 12.")),
-				       "cupy-cuda12x");
-			return;
-		}
-	if (fact_is(&p->image_family, "nvidia/cuda") && project_major(fact_value(&p->image_cuda, NULL)) &&
-	    project_major(fact_value(&p->image_cuda, NULL)) != major && !project_extra(w, "ctk") &&
-	    !has_library_deed(p) && !fact_is(&p->image_flavor, "base")) {
-		f = project_finding(j, FINDING_MISSING_CUDA_RUNTIME_LIB, p, name, &w->text, NULL);
-		finding_message(j, f, _("%s loads libraries of CUDA %u, and the image has CUDA %s."), name, major,
-				p->image_cuda.value);
-		finding_fact(j, f, "image", &p->image, NULL);
-		remedy_command(j, finding_remedy(j, f, "%s", _("Take the package for the image's CUDA.")),
-			       "cupy-cuda%ux", project_major(p->image_cuda.value));
-	}
-}
-
-/* CUDA of a library in the wheel is that of torch; from 0.50 on any of the same major does. */
-static bool bnb_has(const struct json *row, const char *version, const char *cuda)
-{
-	const struct json *v;
-	struct version want, have;
-
-	if (!version_prefix(view_of(cuda), &want))
-		return true;
-	for (v = json_first(json_get(row, "cuda_builds")); v; v = json_next(v))
-		if (json_str(v) && version_prefix(view_of(json_str(v)), &have) &&
-		    have.part[0] == want.part[0] &&
-		    (have.part[1] == want.part[1] || version_at_least(version, "0.50")))
-			return true;
-	return false;
-}
-
-static void bitsandbytes(struct judge *j, const struct planned *p, const struct wanted *w)
-{
-	const struct wanted *torch = project_package(p, "torch");
-	const char *version = fact_value(&w->version, NULL), *cuda, *good = NULL;
-	size_t i, n = compat_count(j->c, "addon"), at = n;
-	struct finding *f;
-	struct remedy *r;
-
-	if (!version || !torch || !fact_known(&torch->cuda) || !fact_known(&torch->version) ||
-	    project_var(p, "BNB_CUDA_VERSION") || fact_known(&torch->fault))
-		return;
-	cuda = torch->cuda.value;
-	for (i = compat_find(j->c, "addon", 0, "package", "bitsandbytes"); i < n;
-	     i = compat_find(j->c, "addon", i + 1, "package", "bitsandbytes")) {
-		const struct json *row = compat_row(j->c, "addon", i);
-		const char *v = json_get_str(row, "version");
-
-		if (v && strcmp(v, version) == 0)
-			at = i;
-		if (v && bnb_has(row, v, cuda))
-			good = v;
-	}
-	if (at == n || bnb_has(compat_row(j->c, "addon", at), version, cuda))
-		return;
-	f = project_finding(j, FINDING_EXTENSION_NO_BUILD_FOR_CUDA, p, "bitsandbytes", &w->text, NULL);
-	finding_message(j, f, _("bitsandbytes %s holds no library for CUDA %s, which torch %s is built for."),
-			version, cuda, torch->version.value);
-	finding_fact(j, f, "torch", &torch->text, NULL);
-	if (good) {
-		r = finding_remedy(j, f, "%s", _("Take a release that has one."));
-		remedy_command(j, r, "bitsandbytes==%s", good);
-		r->risk = RISK_SAFE;
-	}
-	finding_remedy(j, f, _("Or a torch of a CUDA that this release has, such as cu126."))->risk = RISK_SAFE;
-}
-
-static const struct json *addon_row(struct judge *j, const char *package, const char *version)
-{
-	size_t i, n = compat_count(j->c, "addon");
-	struct pep440 v, a, b;
-	const struct json *newest = NULL;
-
-	for (i = compat_find(j->c, "addon", 0, "package", package); i < n;
-	     i = compat_find(j->c, "addon", i + 1, "package", package)) {
-		const struct json *row = compat_row(j->c, "addon", i);
-		const char *first = json_get_str(row, "version"), *to = json_get_str(row, "to");
-
-		newest = row;
-		if (!version || !first || !pep440_parse(view_of(version), &v) ||
-		    !pep440_parse(view_of(first), &a) || !pep440_parse(view_of(to ? to : first), &b))
-			continue;
-		if (pep440_cmp(&v, &a) >= 0 && pep440_cmp(&v, &b) <= 0)
-			return row;
-	}
-	return version ? NULL : newest;
-}
-
-/* Add-ons whose code begins at a compute capability. */
-static void least_cc(struct judge *j, const struct planned *p, const struct wanted *w, enum finding_id id)
-{
-	const char *name = w->name.value, *version = fact_value(&w->version, NULL);
-	const struct json *row = addon_row(j, name, version);
-	const char *cc = row ? json_get_str(row, "cc_min") : NULL;
-	struct finding *f;
-	size_t i;
-
-	for (i = 0; cc && i < j->s->n_gpus; i++) {
-		if (look_cc(&j->s->gpus[i]) <= 0 || look_cc(&j->s->gpus[i]) >= cc_parse(cc))
-			continue;
-		f = project_finding(j, id, p, name, &w->text, cc);
-		finding_message(j, f, _("%s %s needs compute capability %s; %s has %s."), name,
-				version ? version : "", cc, gpu_subject(j, i),
-				fact_value(&j->s->gpus[i].compute_capability, "?"));
-		finding_fact(j, f, "gpu.compute_capability", &j->s->gpus[i].compute_capability, cc);
-		if (strcmp(name, "flash-attn") == 0)
-			finding_remedy(j, f, "%s",
-				       _("Remove it and use PyTorch's own attention (sdpa), xformers, or "
-					 "flash-attn 1.x (1.0.9) for Turing."))
-				->risk = RISK_SAFE;
-		else
-			finding_remedy(j, f, _("Take an older release of %s that has code for this GPU."), name)->risk =
-				RISK_SAFE;
-		return;
-	}
+	need.other =
+		need.cudnn >= 9
+			? _("Or take an image with CUDA 12 and cuDNN 9 (a -cudnn- tag from 12.4.1 "
+			    "on), or onnxruntime-gpu 1.18 and earlier for cuDNN 8; "
+			    "nvidia-cudnn-cu12 brings cuDNN 9 as well.")
+			: _("Or take an image with cuDNN 8 (cudnn8).");
+	if (torch && fact_known(&torch->version) && fact_known(&torch->cuda) &&
+	    !fact_known(&torch->channel))
+		ort_and_torch(j, p, &need, torch);
+	else
+		system_libraries(j, p, &need);
 }
 
 static void run_project_frameworks(struct judge *j)
@@ -607,7 +565,7 @@ static void run_project_frameworks(struct judge *j)
 		{ .name = "tensorflow-cpu", .fn = tensorflow_cpu },
 		{ .name = "jax", .fn = jax },
 		{ .name = "onnxruntime-gpu", .fn = onnxruntime },
-		{ .name = "bitsandbytes", .fn = bitsandbytes },
+		{ .name = "bitsandbytes", .fn = project_bitsandbytes },
 	};
 	size_t i, k, m;
 
@@ -625,11 +583,11 @@ static void run_project_frameworks(struct judge *j)
 				if (fact_is(&w->name, judges[m].name))
 					judges[m].fn(j, p, w);
 			if (strncmp(w->name.value, "cupy-", 5) == 0)
-				cupy(j, p, w);
+				project_cupy(j, p, w);
 			if (fact_is(&w->name, "flash-attn"))
-				least_cc(j, p, w, FINDING_GPU_FEATURE_UNSUPPORTED);
+				project_least_cc(j, p, w, FINDING_GPU_FEATURE_UNSUPPORTED);
 			if (fact_is(&w->name, "xformers"))
-				least_cc(j, p, w, FINDING_EXTENSION_MISSING_GPU_ARCH);
+				project_least_cc(j, p, w, FINDING_EXTENSION_MISSING_GPU_ARCH);
 		}
 	}
 }

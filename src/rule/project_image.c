@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about base images: is there such a tag, what does it demand of the host, whose libc is it? */
+/* Rules about base images: is there such a tag, what does it demand of the host, whose libc is it?
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -64,7 +65,8 @@ static bool os_in(const struct json *list, const char *os)
 
 enum tag_state { TAG_THERE, TAG_MISSING, TAG_UNKNOWN };
 
-static enum tag_state tag_state(struct judge *j, const char *version, const char *flavor, const char *os)
+static enum tag_state tag_state(struct judge *j, const char *version, const char *flavor,
+				const char *os)
 {
 	size_t i = row_of(j, version);
 	const struct json *row, *t;
@@ -166,24 +168,28 @@ static void tag_missing(struct judge *j, const struct planned *p, const char *wh
 		r->risk = RISK_SAFE;
 	}
 	if (any && (!series || strcmp(any, series) != 0)) {
-		r = finding_remedy(j, f, "%s", _("The newest with this distribution that the driver runs:"));
+		r = finding_remedy(j, f, "%s",
+				   _("The newest with this distribution that the driver runs:"));
 		remedy_command(j, r, "%s", any);
 		r->risk = RISK_SAFE;
 	}
 	if (!any || !strstr(any, "ubuntu22.04")) {
-		r = finding_remedy(j, f, "%s",
-				   _("Tags are VERSION-FLAVOUR-OS, the version in three parts; "
-				     "distributions of newer images are ubuntu22.04 and ubuntu24.04:"));
+		r = finding_remedy(
+			j, f, "%s",
+			_("Tags are VERSION-FLAVOUR-OS, the version in three parts; "
+			  "distributions of newer images are ubuntu22.04 and ubuntu24.04:"));
 		remedy_command(j, r, "nvidia/cuda:12.6.3-%s-ubuntu22.04",
-			       flavour(j, p) && strncmp(flavour(j, p), "cudnn", 5) != 0 ? flavour(j, p)
-										       : "base");
+			       flavour(j, p) && strncmp(flavour(j, p), "cudnn", 5) != 0
+				       ? flavour(j, p)
+				       : "base");
 		r->risk = RISK_SAFE;
 	}
 }
 
 static bool judge_tag(struct judge *j, const struct planned *p)
 {
-	const char *tag = fact_value(&p->image_tag, NULL), *version = fact_value(&p->image_cuda, NULL);
+	const char *tag = fact_value(&p->image_tag, NULL),
+		   *version = fact_value(&p->image_cuda, NULL);
 	struct version v;
 
 	if (!fact_is(&p->image_family, "nvidia/cuda") || !tag)
@@ -197,12 +203,14 @@ static bool judge_tag(struct judge *j, const struct planned *p)
 		return true;
 	}
 	if (beyond(j, version)) {
-		judge_skip(j, p->image.source, _("CUDA %s is newer than the table of tags"), version);
+		judge_skip(j, p->image.source, _("CUDA %s is newer than the table of tags"),
+			   version);
 		return true;
 	}
 	if (v.n < 3) {
-		tag_missing(j, p,
-			    _("tags name all three parts of the version; those with two were removed"));
+		tag_missing(
+			j, p,
+			_("tags name all three parts of the version; those with two were removed"));
 		return false;
 	}
 	if (!fact_known(&p->image_flavor)) {
@@ -214,11 +222,12 @@ static bool judge_tag(struct judge *j, const struct planned *p)
 		return false;
 	}
 	if (tag_state(j, version, flavour(j, p), fact_value(&p->os, NULL)) == TAG_MISSING) {
-		tag_missing(j, p,
-			    row_of(j, version) < compat_count(j->c, "image_tag")
-				    ? _("not with this flavour, cuDNN label and distribution, or removed "
-					"from the registry")
-				    : _("no images of this version are known"));
+		tag_missing(
+			j, p,
+			row_of(j, version) < compat_count(j->c, "image_tag")
+				? _("not with this flavour, cuDNN label and distribution, or removed "
+				    "from the registry")
+				: _("no images of this version are known"));
 		return false;
 	}
 	return true;
@@ -314,7 +323,9 @@ static bool refused(struct judge *j, const struct planned *p, const char **ret_c
 	if (!req || !branch_in(json_get(req, "branches"), look_branch(driver->value)))
 		return true;
 	key = json_get_str(req, "brands");
-	brands = key ? json_get(json_get(json_get(compat_table(j->c, "image_tag"), "facts"), "brands"), key)
+	brands = key ? json_get(json_get(json_get(compat_table(j->c, "image_tag"), "facts"),
+					 "brands"),
+				key)
 		     : NULL;
 	return brands && !brand_in(j, brands);
 }
@@ -338,10 +349,11 @@ static void image_require(struct judge *j, const struct planned *p)
 	    !fact_yes(&p->final) || switched_off(p) || !project_linux(p) || !refused(j, p, &cuda))
 		return;
 	f = project_finding(j, FINDING_IMAGE_REQUIRES_NEWER_DRIVER, p, "image", &p->image, NULL);
-	finding_message(j, f,
-			_("The image demands CUDA %s or newer of the host (NVIDIA_REQUIRE_CUDA), and its "
-			  "driver %s is older: the container is refused."),
-			cuda, driver->value);
+	finding_message(
+		j, f,
+		_("The image demands CUDA %s or newer of the host (NVIDIA_REQUIRE_CUDA), and its "
+		  "driver %s is older: the container is refused."),
+		cuda, driver->value);
 	finding_fact(j, f, "driver.version", driver, NULL);
 	if (derived)
 		finding_inferred(f);
@@ -355,21 +367,25 @@ static void image_require(struct judge *j, const struct planned *p)
 		if (ceiling) {
 			fact_set(&older.image_cuda, ceiling, "");
 			near = near_tag(j, &older, true);
-			r = finding_remedy(j, f, _("Take an image of CUDA %s or older, which the host runs."),
-					   ceiling);
+			r = finding_remedy(
+				j, f, _("Take an image of CUDA %s or older, which the host runs."),
+				ceiling);
 			if (near)
 				remedy_command(j, r, "%s", near);
 			r->risk = RISK_SAFE;
 		}
 	} else {
-		finding_remedy(j, f, "%s", _("Take an older image, built on a CUDA that the host runs."))->risk =
-			RISK_SAFE;
+		finding_remedy(j, f, "%s",
+			       _("Take an older image, built on a CUDA that the host runs."))
+			->risk = RISK_SAFE;
 	}
 	project_fix_driver(j, f, cuda);
-	if (project_major(cuda) == project_major(look_ceiling(j, &(struct fact){ 0 }, &(bool){ false }))) {
-		r = finding_remedy(j, f, "%s",
-				   _("Or skip the check where minor-version compatibility suffices (no PTX "
-				     "of that toolkit is needed)."));
+	if (project_major(cuda) ==
+	    project_major(look_ceiling(j, &(struct fact){ 0 }, &(bool){ false }))) {
+		r = finding_remedy(
+			j, f, "%s",
+			_("Or skip the check where minor-version compatibility suffices (no PTX "
+			  "of that toolkit is needed)."));
 		remedy_command(j, r, "ENV NVIDIA_DISABLE_REQUIRE=1");
 	}
 }
@@ -378,8 +394,9 @@ static void image_require(struct judge *j, const struct planned *p)
 
 static bool needs_manylinux(const struct wanted *w)
 {
-	static const char *const names[] = { "torch", "tensorflow", "jaxlib", "jax", "onnxruntime-gpu",
-					     "vllm", "xformers", "bitsandbytes", "torchvision" };
+	static const char *const names[] = { "torch",	 "tensorflow",	    "jaxlib",
+					     "jax",	 "onnxruntime-gpu", "vllm",
+					     "xformers", "bitsandbytes",    "torchvision" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
@@ -399,15 +416,17 @@ static void musl(struct judge *j, const struct planned *p)
 		if (!needs_manylinux(&p->packages[i]))
 			continue;
 		f = project_finding(j, FINDING_MUSL_NO_WHEEL, p, "image", &p->image, "glibc");
-		finding_message(j, f,
-				_("The image's C library is musl, and %s has wheels for glibc alone: nothing "
-				  "can be installed."),
-				p->packages[i].name.value);
+		finding_message(
+			j, f,
+			_("The image's C library is musl, and %s has wheels for glibc alone: nothing "
+			  "can be installed."),
+			p->packages[i].name.value);
 		finding_fact(j, f, "package", &p->packages[i].text, NULL);
-		finding_remedy(j, f, "%s",
-			       _("Take an image with glibc: a slim or bookworm tag (Debian) or ubuntu in place of "
-				 "alpine, for example python:3.12-slim-bookworm or "
-				 "ghcr.io/astral-sh/uv:python3.12-bookworm-slim."))
+		finding_remedy(
+			j, f, "%s",
+			_("Take an image with glibc: a slim or bookworm tag (Debian) or ubuntu in place of "
+			  "alpine, for example python:3.12-slim-bookworm or "
+			  "ghcr.io/astral-sh/uv:python3.12-bookworm-slim."))
 			->risk = RISK_SAFE;
 		return;
 	}
@@ -420,8 +439,10 @@ static void rocm_image(struct judge *j, const struct planned *p)
 	if (!fact_yes(&p->image_rocm) || !look_has_nvidia(j->s))
 		return;
 	f = project_finding(j, FINDING_ROCM_BUILD_ON_NVIDIA, p, "image", &p->image, NULL);
-	finding_message(j, f, "%s", _("This image is for AMD GPUs (ROCm); the target has an NVIDIA GPU."));
-	finding_remedy(j, f, "%s", _("Take the CUDA image of the same project, such as pytorch/pytorch."));
+	finding_message(j, f, "%s",
+			_("This image is for AMD GPUs (ROCm); the target has an NVIDIA GPU."));
+	finding_remedy(j, f, "%s",
+		       _("Take the CUDA image of the same project, such as pytorch/pytorch."));
 }
 
 /* CUDA of images that bring a framework of their own. */
@@ -434,11 +455,13 @@ static void own_stack(struct judge *j, const struct planned *p)
 	    !project_driver_below(j, p, cuda, &least))
 		return;
 	f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "image", &p->image, NULL);
-	finding_message(j, f, _("The image is built on CUDA %s, which needs driver %s; the target has %s."),
-			cuda, least, look_cuda_driver(j->s)->value);
+	finding_message(
+		j, f, _("The image is built on CUDA %s, which needs driver %s; the target has %s."),
+		cuda, least, look_cuda_driver(j->s)->value);
 	finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
-	finding_remedy(j, f, "%s", _("Take an older image: the last one of vllm on CUDA 12 is v0.19.0."))->risk =
-		RISK_SAFE;
+	finding_remedy(j, f, "%s",
+		       _("Take an older image: the last one of vllm on CUDA 12 is v0.19.0."))
+		->risk = RISK_SAFE;
 	project_fix_driver(j, f, cuda);
 }
 

@@ -40,7 +40,8 @@ static const char *last_of(struct judge *j, const struct planned *p, const char 
 	const char *best = NULL;
 
 	for (i = 0; i < n; i++)
-		if (strcmp(rows[i].variant, variant) == 0 && fact_is(&p->platform, rows[i].platform) &&
+		if (strcmp(rows[i].variant, variant) == 0 &&
+		    fact_is(&p->platform, rows[i].platform) &&
 		    (!best || version_cmp_str(rows[i].version, best) > 0))
 			best = rows[i].version;
 	return best;
@@ -50,47 +51,62 @@ static void wrong_tag(struct judge *j, const struct planned *p, const struct wan
 {
 	const char *variant = fact_value(&w->variant, "?"), *v = fact_value(&w->version, NULL);
 	const char *release = v ? arena_strndup(j->a, v, strcspn(v, "+")) : NULL;
-	const char *has = release ? variants_of(j, p, release) : NULL;
-	const char *last = last_of(j, p, variant);
+	bool torch = fact_is(&w->name, "torch");
+	const char *has = release && torch ? variants_of(j, p, release) : NULL;
+	const char *last = torch ? last_of(j, p, variant) : NULL;
 	struct finding *f =
-		project_finding(j, FINDING_WRONG_INDEX_TAG, p, "torch", &w->text, NULL);
+		project_finding(j, FINDING_WRONG_INDEX_TAG, p, w->name.value, &w->text, NULL);
 	struct remedy *r;
 
 	if (fact_is(&w->fault, "tag"))
 		finding_message(j, f, _("There is no index of PyTorch with the tag %s."), variant);
 	else if (fact_is(&w->fault, "label"))
-		finding_message(j, f,
-				_("torch %s is on PyTorch's own index alone, and no line names that index: "
-				  "nothing is found."),
-				v ? v : variant);
+		finding_message(
+			j, f,
+			_("%s %s is on PyTorch's own index alone, and no line names that index: "
+			  "nothing is found."),
+			w->name.value, v ? v : variant);
 	else
-		finding_message(j, f, _("torch %s was not published for %s on this index."),
-				release ? release : "", variant);
+		finding_message(j, f, _("%s %s was not published for %s on this index."),
+				w->name.value, release ? release : "", variant);
 	if (fact_known(&w->index) && strcmp(w->index.source, w->name.source) != 0)
 		finding_fact(j, f, "index", &w->index, NULL);
 	if (fact_is(&w->fault, "label")) {
 		r = finding_remedy(j, f, "%s", _("Name the index that holds it."));
-		remedy_command(j, r, "--extra-index-url https://download.pytorch.org/whl/%s", variant);
+		remedy_command(j, r, "--extra-index-url https://download.pytorch.org/whl/%s",
+			       variant);
 		r->risk = RISK_SAFE;
 	}
-	project_fix_torch(j, f, p, w);
+	if (torch)
+		project_fix_torch(j, f, p, w);
+	if (!torch && project_package(p, "torch") &&
+	    fact_known(&project_package(p, "torch")->variant)) {
+		r = finding_remedy(j, f, "%s", _("Take the build of torch's own variant."));
+		remedy_command(j, r, "%s==%s+%s", w->name.value, release ? release : "",
+			       project_package(p, "torch")->variant.value);
+		r->risk = RISK_SAFE;
+	}
 	if (release && has)
 		finding_remedy(j, f, _("torch %s exists for: %s."), release, has)->risk = RISK_SAFE;
 	if (last)
-		finding_remedy(j, f, _("The newest on %s is torch %s."), variant, last)->risk = RISK_SAFE;
+		finding_remedy(j, f, _("The newest on %s is torch %s."), variant, last)->risk =
+			RISK_SAFE;
 }
 
 static void no_python(struct judge *j, const struct planned *p, const struct wanted *w)
 {
 	const char *release = fact_value(&w->version, ""), *variant = fact_value(&w->variant, "");
-	const struct torch_row *row = compat_torch(j->c, release, fact_value(&p->platform, ""), variant);
+	const struct torch_row *row =
+		compat_torch(j->c, release, fact_value(&p->platform, ""), variant);
 	const struct fact *py = fact_known(&p->python) ? &p->python : &p->requires_python;
 	struct finding *f = project_finding(j, FINDING_PYTHON_NO_WHEEL, p, "torch", &w->text, NULL);
 
-	finding_message(j, f, _("torch %s has no wheel for Python %s."), release, fact_value(py, "?"));
+	finding_message(j, f, _("torch %s has no wheel for Python %s."), release,
+			fact_value(py, "?"));
 	finding_fact(j, f, "python", py, NULL);
 	if (row && row->n_python)
-		finding_remedy(j, f, _("torch %s has wheels for Python %s to %s: take one of these."),
+		finding_remedy(j, f,
+			       _("torch %s has wheels for Python %s to %s: take one of these."),
 			       release, row->python[0], row->python[row->n_python - 1])
 			->risk = RISK_SAFE;
 	project_fix_torch(j, f, p, w);
@@ -107,20 +123,22 @@ static void old_glibc(struct judge *j, const struct planned *p, const struct wan
 			fact_value(&w->version, ""), row && row->min_glibc ? row->min_glibc : "?",
 			fact_value(&p->glibc, "?"));
 	finding_fact(j, f, "glibc", &p->glibc, row ? row->min_glibc : NULL);
-	finding_remedy(j, f,
-		       _("Take a base image with glibc %s or newer: ubuntu22.04, debian 12 (bookworm), "
-			 "rockylinux9."),
-		       row && row->min_glibc ? row->min_glibc : "2.28")
+	finding_remedy(
+		j, f,
+		_("Take a base image with glibc %s or newer: ubuntu22.04, debian 12 (bookworm), "
+		  "rockylinux9."),
+		row && row->min_glibc ? row->min_glibc : "2.28")
 		->risk = RISK_SAFE;
 	project_fix_torch(j, f, p, w);
 }
 
 static void no_platform(struct judge *j, const struct planned *p, const struct wanted *w)
 {
-	struct finding *f = project_finding(j, FINDING_CPU_ONLY_PLATFORM, p, "torch", &w->text, NULL);
+	struct finding *f =
+		project_finding(j, FINDING_CPU_ONLY_PLATFORM, p, "torch", &w->text, NULL);
 
-	finding_message(j, f, _("There is no build of torch %s for %s."), fact_value(&w->version, ""),
-			fact_value(&p->platform, ""));
+	finding_message(j, f, _("There is no build of torch %s for %s."),
+			fact_value(&w->version, ""), fact_value(&p->platform, ""));
 	project_fix_torch(j, f, p, w);
 }
 
@@ -141,8 +159,9 @@ static void no_channel(struct judge *j, const struct planned *p, const struct wa
 		finding_message(j, f,
 				_("The channel %s does not hold this release; it ended with %s."),
 				fact_value(&w->channel, "pytorch"), end ? end : "2.5.1");
-	r = finding_remedy(j, f, "%s",
-			   _("Keep to the channel's builds: 2.5.1 with pytorch-cuda 11.8, 12.1 or 12.4."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Keep to the channel's builds: 2.5.1 with pytorch-cuda 11.8, 12.1 or 12.4."));
 	remedy_command(j, r, "dependencies: [pytorch=2.5.1, pytorch-cuda=12.4]");
 	r->risk = RISK_SAFE;
 	project_fix_torch(j, f, p, w);
@@ -150,7 +169,8 @@ static void no_channel(struct judge *j, const struct planned *p, const struct wa
 
 static void torch_faults(struct judge *j, const struct planned *p, const struct wanted *w)
 {
-	if (fact_is(&w->fault, "tag") || fact_is(&w->fault, "release") || fact_is(&w->fault, "label"))
+	if (fact_is(&w->fault, "tag") || fact_is(&w->fault, "release") ||
+	    fact_is(&w->fault, "label"))
 		wrong_tag(j, p, w);
 	else if (fact_is(&w->fault, "python"))
 		no_python(j, p, w);
@@ -171,8 +191,8 @@ static void pairs(struct judge *j, const struct planned *p, const struct wanted 
 	struct finding *f;
 	struct remedy *r;
 
-	f = project_finding(j, pair ? FINDING_TORCH_TORCHVISION_MISMATCH : FINDING_CONFLICTING_PINS, p,
-			    w->name.value, &w->text, NULL);
+	f = project_finding(j, pair ? FINDING_TORCH_TORCHVISION_MISMATCH : FINDING_CONFLICTING_PINS,
+			    p, w->name.value, &w->text, NULL);
 	finding_message(j, f, _("%s %s needs %s, and %s is asked for."), w->name.value, v,
 			fact_value(&w->because, "?"), w->clash.value);
 	finding_fact(j, f, "clash", &w->clash, fact_value(&w->because, NULL));
@@ -191,8 +211,9 @@ static void pairs(struct judge *j, const struct planned *p, const struct wanted 
 		torch = arena_strndup(j->a, torch, strspn(torch, "0123456789."));
 		rows = compat_torch_of_release(j->c, torch);
 		if (rows[0])
-			finding_remedy(j, f, _("Or keep torch %s, whose pair is torchvision==%s and "
-					       "torchaudio==%s."),
+			finding_remedy(j, f,
+				       _("Or keep torch %s, whose pair is torchvision==%s and "
+					 "torchaudio==%s."),
 				       torch, rows[0]->torchvision ? rows[0]->torchvision : "?",
 				       rows[0]->torchaudio ? rows[0]->torchaudio : "?")
 				->risk = RISK_SAFE;
@@ -203,9 +224,10 @@ static void pairs(struct judge *j, const struct planned *p, const struct wanted 
 		size_t i, n = compat_count(j->c, "addon");
 		struct view clash = view_of(w->clash.value), rest;
 		ptrdiff_t at = view_find(clash, "==");
-		const char *torch = at < 0 ? NULL
-					   : view_dup(j->a, view_cut(view_skip(clash, (size_t)at + 2), '+',
-								     &rest));
+		const char *torch =
+			at < 0 ? NULL
+			       : view_dup(j->a,
+					  view_cut(view_skip(clash, (size_t)at + 2), '+', &rest));
 		const char *best = NULL;
 
 		for (i = compat_find(j->c, "addon", 0, "package", w->name.value); torch && i < n;
@@ -217,7 +239,8 @@ static void pairs(struct judge *j, const struct planned *p, const struct wanted 
 					best = json_get_str(row, "version");
 		}
 		if (best)
-			finding_remedy(j, f, _("Or keep torch %s with %s==%s."), torch, w->name.value, best)
+			finding_remedy(j, f, _("Or keep torch %s with %s==%s."), torch,
+				       w->name.value, best)
 				->risk = RISK_SAFE;
 	}
 }
@@ -242,8 +265,8 @@ static void torch_cudnn(struct judge *j, const struct planned *p)
 		return;
 	name = arena_printf(j->a, "nvidia-cudnn-cu%u", project_major(row->cuda));
 	w = project_package(p, name);
-	if (!w || !fact_yes(&w->pinned) || !fact_known(&w->version) || strchr(row->cudnn, '.') == NULL ||
-	    strcmp(w->version.value, row->cudnn) == 0 ||
+	if (!w || !fact_yes(&w->pinned) || !fact_known(&w->version) ||
+	    strchr(row->cudnn, '.') == NULL || strcmp(w->version.value, row->cudnn) == 0 ||
 	    fact_is(&w->tool, "uv"))
 		return;
 	{
@@ -254,10 +277,11 @@ static void torch_cudnn(struct judge *j, const struct planned *p)
 			return;
 	}
 	f = project_finding(j, FINDING_CONFLICTING_PINS, p, name, &w->text, row->cudnn);
-	finding_message(j, f, _("torch %s requires %s==%s, and %s is asked for."), full(j, torch), name,
-			row->cudnn, w->version.value);
+	finding_message(j, f, _("torch %s requires %s==%s, and %s is asked for."), full(j, torch),
+			name, row->cudnn, w->version.value);
 	finding_fact(j, f, "torch", &torch->text, NULL);
-	r = finding_remedy(j, f, "%s", _("Remove the line: torch brings the cuDNN that it was built for."));
+	r = finding_remedy(j, f, "%s",
+			   _("Remove the line: torch brings the cuDNN that it was built for."));
 	remedy_command(j, r, "%s==%s", name, row->cudnn);
 	r->risk = RISK_SAFE;
 }
@@ -280,16 +304,19 @@ static const char *tf_cudnn(struct judge *j, const char *version)
 
 static void tf_and_torch(struct judge *j, const struct planned *p)
 {
-	const struct wanted *tf = project_package(p, "tensorflow"), *torch = project_package(p, "torch");
+	const struct wanted *tf = project_package(p, "tensorflow"),
+			    *torch = project_package(p, "torch");
 	const struct torch_row *row;
 	const char *pin;
 	struct finding *f;
 
 	if (!tf || !torch || !project_extra(tf, "and-cuda") || !fact_known(&tf->version) ||
 	    !fact_known(&torch->version) || fact_known(&torch->channel) || !project_linux(p) ||
-	    !fact_is(&tf->tool, fact_value(&torch->tool, "")) || strcmp(tf->tool.source, torch->tool.source) != 0)
+	    !fact_is(&tf->tool, fact_value(&torch->tool, "")) ||
+	    strcmp(tf->tool.source, torch->tool.source) != 0)
 		return;
-	row = compat_torch(j->c, torch->version.value, p->platform.value, fact_value(&torch->variant, ""));
+	row = compat_torch(j->c, torch->version.value, p->platform.value,
+			   fact_value(&torch->variant, ""));
 	pin = tf_cudnn(j, tf->version.value);
 	if (!row || !row->cudnn || !pin || !row->cuda || project_major(row->cuda) != 12 ||
 	    pep440_text_holds(j->a, pin, row->cudnn))
@@ -297,21 +324,23 @@ static void tf_and_torch(struct judge *j, const struct planned *p)
 	if (strncmp(pin, "==", 2) != 0 && !fact_yes(&torch->pinned))
 		return;
 	f = project_finding(j, FINDING_CONFLICTING_PINS, p, "tensorflow", &tf->text, NULL);
-	finding_message(j, f,
-			_("tensorflow[and-cuda] %s requires nvidia-cudnn-cu12%s, torch %s requires ==%s: one "
-			  "environment cannot hold both."),
-			tf->version.value, pin, full(j, torch), row->cudnn);
+	finding_message(
+		j, f,
+		_("tensorflow[and-cuda] %s requires nvidia-cudnn-cu12%s, torch %s requires ==%s: one "
+		  "environment cannot hold both."),
+		tf->version.value, pin, full(j, torch), row->cudnn);
 	finding_fact(j, f, "torch", &torch->text, NULL);
-	finding_remedy(j, f, "%s",
-		       _("Give each its own environment, or take tensorflow without [and-cuda], or a "
-			 "torch whose cuDNN fits."))
+	finding_remedy(
+		j, f, "%s",
+		_("Give each its own environment, or take tensorflow without [and-cuda], or a "
+		  "torch whose cuDNN fits."))
 		->risk = RISK_SAFE;
 }
 
 static void jax_pins(struct judge *j, const struct planned *p)
 {
-	static const char *const names[] = { "jax-cuda12-plugin", "jax-cuda13-plugin", "jax-cuda12-pjrt",
-					     "jax-cuda13-pjrt", "jaxlib" };
+	static const char *const names[] = { "jax-cuda12-plugin", "jax-cuda13-plugin",
+					     "jax-cuda12-pjrt", "jax-cuda13-pjrt", "jaxlib" };
 	const struct wanted *jax = project_package(p, "jax"), *w;
 	struct finding *f;
 	struct remedy *r;
@@ -339,12 +368,15 @@ static void jax_pins(struct judge *j, const struct planned *p)
 				       version_at_least(jax->version.value, have)))
 				continue;
 		}
-		f = project_finding(j, FINDING_CONFLICTING_PINS, p, names[i], &w->text, jax->version.value);
-		finding_message(j, f, _("%s %s does not go with jax %s: they must be of one release."),
+		f = project_finding(j, FINDING_CONFLICTING_PINS, p, names[i], &w->text,
+				    jax->version.value);
+		finding_message(j, f,
+				_("%s %s does not go with jax %s: they must be of one release."),
 				names[i], w->version.value, jax->version.value);
 		finding_fact(j, f, "jax", &jax->text, NULL);
-		r = finding_remedy(j, f, _("Remove the line (the extra of jax brings it), or write %s==%s."),
-				   names[i], jax->version.value);
+		r = finding_remedy(
+			j, f, _("Remove the line (the extra of jax brings it), or write %s==%s."),
+			names[i], jax->version.value);
 		r->risk = RISK_SAFE;
 		return;
 	}
@@ -365,10 +397,12 @@ static void removed(struct judge *j, const struct planned *p, const struct wante
 	struct remedy *r;
 
 	if (removed_tf(w)) {
-		f = project_finding(j, FINDING_REMOVED_PACKAGE, p, "tensorflow-gpu", &w->text, NULL);
-		finding_message(j, f, "%s",
-				_("tensorflow-gpu was withdrawn: from 2.12 on it is an empty package whose "
-				  "installation fails."));
+		f = project_finding(j, FINDING_REMOVED_PACKAGE, p, "tensorflow-gpu", &w->text,
+				    NULL);
+		finding_message(
+			j, f, "%s",
+			_("tensorflow-gpu was withdrawn: from 2.12 on it is an empty package whose "
+			  "installation fails."));
 		r = finding_remedy(j, f, "%s", _("Write tensorflow instead."));
 		if (fact_known(&w->version) && version_at_least(w->version.value, "2.14"))
 			remedy_command(j, r, "tensorflow[and-cuda]==%s", w->version.value);
@@ -386,7 +420,8 @@ static void removed(struct judge *j, const struct planned *p, const struct wante
 	     strncmp(w->version.value, "0.0.", 4) == 0))
 		return;
 	f = project_finding(j, FINDING_REMOVED_PACKAGE, p, w->name.value, &w->text, NULL);
-	finding_message(j, f, _("%s is a placeholder that installs nothing of use."), w->name.value);
+	finding_message(j, f, _("%s is a placeholder that installs nothing of use."),
+			w->name.value);
 	r = finding_remedy(j, f, "%s", _("The libraries of CUDA 13 have names without a suffix."));
 	remedy_command(j, r, "%.*s", (int)strcspn(w->name.value, "\0") - 5, w->name.value);
 	r->risk = RISK_SAFE;
@@ -405,7 +440,8 @@ static void mixed_wheels(struct judge *j, const struct planned *p)
 		const char *name = p->packages[i].name.value;
 		size_t n = strlen(name);
 
-		if (n > 5 && strncmp(name, "nvidia-", 7) == 0 && strncmp(name + n - 5, "-cu1", 4) == 0 &&
+		if (n > 5 && strncmp(name, "nvidia-", 7) == 0 &&
+		    strncmp(name + n - 5, "-cu1", 4) == 0 &&
 		    (unsigned)(name[n - 1] - '0') + 10 != major && !odd)
 			odd = &p->packages[i];
 	}
@@ -413,10 +449,11 @@ static void mixed_wheels(struct judge *j, const struct planned *p)
 		return;
 	f = project_finding(j, FINDING_MIXED_CUDA_WHEELS, p, odd->name.value, &odd->text, NULL);
 	f->severity = SEVERITY_WARNING;
-	finding_message(j, f,
-			_("%s is of another CUDA than torch's (%u): it is of no use to torch, and files "
-			  "of the same name may overwrite each other."),
-			odd->name.value, major);
+	finding_message(
+		j, f,
+		_("%s is of another CUDA than torch's (%u): it is of no use to torch, and files "
+		  "of the same name may overwrite each other."),
+		odd->name.value, major);
 	finding_remedy(j, f, "%s", _("Remove these lines: torch brings its own libraries."))->risk =
 		RISK_SAFE;
 }
@@ -435,9 +472,11 @@ static void run_project_install(struct judge *j)
 		for (k = 0; k < p->n_packages; k++) {
 			const struct wanted *w = &p->packages[k];
 
-			if (fact_is(&w->name, "torch"))
+			if (fact_is(&w->name, "torch") || fact_is(&w->name, "torchvision") ||
+			    fact_is(&w->name, "torchaudio"))
 				torch_faults(j, p, w);
-			else if (fact_known(&w->clash))
+			if (fact_known(&w->clash) && !fact_is(&w->name, "torch") &&
+			    !fact_known(&w->fault))
 				pairs(j, p, w);
 			removed(j, p, w);
 		}

@@ -40,7 +40,8 @@ static bool archs_of(struct judge *j, const struct planned *p, const struct want
 
 		v = json_get_str(r, "version");
 		to = json_get_str(r, "to");
-		if (!v || version_cmp_str(version, v) < 0 || version_cmp_str(version, to ? to : v) > 0)
+		if (!v || version_cmp_str(version, v) < 0 ||
+		    version_cmp_str(version, to ? to : v) > 0)
 			continue;
 		*ret = json_str_list(j->a, json_get(json_get(r, "arch_lists"), cuda), ret_n);
 		if (*ret)
@@ -80,10 +81,11 @@ static void too_old_driver(struct judge *j, const struct planned *p, const struc
 {
 	struct finding *f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "torch", &w->text, NULL);
 
-	finding_message(j, f,
-			_("torch %s would be installed, which is built for CUDA %s and needs driver %s; "
-			  "the target has %s."),
-			build_name(j, w), w->cuda.value, least, look_cuda_driver(j->s)->value);
+	finding_message(
+		j, f,
+		_("torch %s would be installed, which is built for CUDA %s and needs driver %s; "
+		  "the target has %s."),
+		build_name(j, w), w->cuda.value, least, look_cuda_driver(j->s)->value);
 	index_line(j, f, w);
 	finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
 	project_fix_torch(j, f, p, w);
@@ -96,10 +98,11 @@ static void wrong_gpu(struct judge *j, const struct planned *p, const struct wan
 	const struct gpu *g = &j->s->gpus[gpu];
 	struct finding *f = project_finding(j, id, p, "torch", &w->text, NULL);
 
-	finding_message(j, f,
-			_("torch %s would be installed, which has no code for %s (compute capability %s)."),
-			build_name(j, w), gpu_subject(j, (size_t)gpu),
-			fact_value(&g->compute_capability, "?"));
+	finding_message(
+		j, f,
+		_("torch %s would be installed, which has no code for %s (compute capability %s)."),
+		build_name(j, w), gpu_subject(j, (size_t)gpu),
+		fact_value(&g->compute_capability, "?"));
 	index_line(j, f, w);
 	finding_fact(j, f, "gpu.compute_capability", &g->compute_capability, NULL);
 	project_fix_torch(j, f, p, w);
@@ -119,10 +122,12 @@ static bool conda_toolkit(struct judge *j, struct finding *f, const struct wante
 	     i = compat_find(j->c, "torch_conda", i + 1, "channel", "pytorch")) {
 		const struct json *row = compat_row(j->c, "torch_conda", i), *v;
 
-		if (!json_get_str(row, "version") || strcmp(json_get_str(row, "version"), version) != 0)
+		if (!json_get_str(row, "version") ||
+		    strcmp(json_get_str(row, "version"), version) != 0)
 			continue;
 		for (v = json_first(json_get(row, "cuda_builds")); v; v = json_next(v)) {
-			struct remedy *r = finding_remedy(j, f, _("PyTorch %s was built for this one:"), version);
+			struct remedy *r = finding_remedy(
+				j, f, _("PyTorch %s was built for this one:"), version);
 
 			remedy_command(j, r, "cudatoolkit=%s", json_str(v) ? json_str(v) : "");
 			r->risk = RISK_SAFE;
@@ -132,71 +137,77 @@ static bool conda_toolkit(struct judge *j, struct finding *f, const struct wante
 	return false;
 }
 
+static const char *conda_cpu_message(struct judge *j, const struct wanted *w)
+{
+	if (fact_is(&w->fault, "toolkit"))
+		return arena_printf(
+			j->a,
+			_("The channel has no build of PyTorch %s for this cudatoolkit: what "
+			  "can be solved is the CPU build."),
+			fact_value(&w->version, ""));
+	if (!fact_is(&w->fault, "cpu-solve"))
+		return _("This asks for the CPU build of PyTorch.");
+	if (fact_is(&w->tool, "pixi"))
+		return _("Without a declared CUDA (system-requirements) pixi solves for a machine "
+			 "without a GPU and takes the CPU build of PyTorch.");
+	if (fact_is(&w->channel, "pytorch"))
+		return _(
+			"From 1.13 on pytorch-cuda (with the nvidia channel) chooses the CUDA build of "
+			"the pytorch channel; without it the CPU build is installed.");
+	return _(
+		"Where this is solved no driver is seen (__cuda), or it is too old for every build: "
+		"conda takes the CPU build of PyTorch.");
+}
+
+static void conda_cpu(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	struct finding *f =
+		project_finding(j, FINDING_CPU_ONLY_CONDA_BUILD, p, "torch", &w->variant, NULL);
+	bool pixi = fact_is(&w->tool, "pixi"), forge = fact_is(&w->channel, "conda-forge");
+	struct remedy *r;
+
+	f->evidence->seen = project_text(w);
+	finding_message(j, f, "%s", conda_cpu_message(j, w));
+	if (!pixi && !forge && !conda_toolkit(j, f, w)) {
+		r = finding_remedy(
+			j, f, "%s",
+			_("Name the CUDA build: pytorch-cuda beside pytorch, and the nvidia channel "
+			  "behind pytorch; and leave cpuonly out."));
+		remedy_command(j, r, "channels: [pytorch, nvidia]");
+		remedy_command(j, r, "dependencies: [pytorch, pytorch-cuda=12.1]");
+		r->risk = RISK_SAFE;
+	}
+	project_fix_torch(j, f, p, w);
+	if (pixi || !forge)
+		return;
+	r = finding_remedy(j, f, "%s",
+			   _("Where it is built without a GPU, declare the CUDA of the target."));
+	remedy_command(j, r, "ENV CONDA_OVERRIDE_CUDA=12.4");
+	r->risk = RISK_SAFE;
+}
+
 static void without_cuda(struct judge *j, const struct planned *p, const struct wanted *w)
 {
-	bool conda = fact_known(&w->channel), own_index = fact_known(&w->index) &&
-							  strstr(w->index.value, "/cpu");
-	enum finding_id id = FINDING_CPU_ONLY_WHEEL;
+	bool own_index = fact_known(&w->index) && strstr(w->index.value, "/cpu");
+	bool elsewhere = project_aarch64(p) || fact_is(&p->platform, "macos_arm64");
 	struct finding *f;
 
 	if (!look_has_nvidia(j->s))
 		return;
-	if (conda)
-		id = FINDING_CPU_ONLY_CONDA_BUILD;
-	else if (project_aarch64(p) && !own_index && look_is_tegra(j))
-		id = FINDING_CPU_ONLY_PLATFORM;
-	else if ((project_aarch64(p) || fact_is(&p->platform, "macos_arm64")) && !own_index)
-		id = FINDING_CPU_ONLY_PLATFORM;
-	f = project_finding(j, id, p, "torch", conda ? &w->variant : &w->text, NULL);
-	if (conda) {
-		f->evidence->seen = project_text(w);
-		if (fact_is(&w->fault, "cpu-solve") && fact_is(&w->tool, "pixi"))
-			finding_message(j, f, "%s",
-					_("Without a declared CUDA (system-requirements) pixi solves for a "
-					  "machine without a GPU and takes the CPU build of PyTorch."));
-		else if (fact_is(&w->fault, "toolkit"))
-			finding_message(j, f,
-					_("The channel has no build of PyTorch %s for this cudatoolkit: what can "
-					  "be solved is the CPU build."),
-					fact_value(&w->version, ""));
-		else if (fact_is(&w->fault, "cpu-solve") && fact_is(&w->channel, "pytorch"))
-			finding_message(j, f, "%s",
-					_("From 1.13 on pytorch-cuda (with the nvidia channel) chooses the "
-					  "CUDA build of the pytorch channel; without it the CPU build is "
-					  "installed."));
-		else if (fact_is(&w->fault, "cpu-solve"))
-			finding_message(j, f, "%s",
-					_("Where this is solved no driver is seen (__cuda), or it is too old "
-					  "for every build: conda takes the CPU build of PyTorch."));
-		else
-			finding_message(j, f, "%s", _("This asks for the CPU build of PyTorch."));
-	} else {
-		finding_message(j, f,
-				_("torch %s would be installed, which has no CUDA code: %s serves it for %s."),
-				build_name(j, w), fact_value(&w->index, "the index"),
-				fact_value(&p->platform, "this platform"));
-		index_line(j, f, w);
+	if (fact_known(&w->channel)) {
+		conda_cpu(j, p, w);
+		return;
 	}
-	if (conda && !fact_is(&w->tool, "pixi") && fact_is(&w->channel, "pytorch")) {
-		struct remedy *r = conda_toolkit(j, f, w) ? NULL : finding_remedy(
-			j, f, "%s",
-			_("Name the CUDA build: pytorch-cuda beside pytorch, and the nvidia channel "
-			  "behind pytorch; and leave cpuonly out."));
-
-		if (r) {
-			remedy_command(j, r, "channels: [pytorch, nvidia]");
-			remedy_command(j, r, "dependencies: [pytorch, pytorch-cuda=12.1]");
-			r->risk = RISK_SAFE;
-		}
-	}
+	f = project_finding(
+		j, elsewhere && !own_index ? FINDING_CPU_ONLY_PLATFORM : FINDING_CPU_ONLY_WHEEL, p,
+		"torch", &w->text, NULL);
+	finding_message(
+		j, f,
+		_("torch %s would be installed, which has no CUDA code: %s serves it for %s."),
+		build_name(j, w), fact_value(&w->index, "the index"),
+		fact_value(&p->platform, "this platform"));
+	index_line(j, f, w);
 	project_fix_torch(j, f, p, w);
-	if (conda && fact_is(&w->channel, "conda-forge") && !fact_is(&w->tool, "pixi")) {
-		struct remedy *r = finding_remedy(
-			j, f, "%s", _("Where it is built without a GPU, declare the CUDA of the target."));
-
-		remedy_command(j, r, "ENV CONDA_OVERRIDE_CUDA=12.4");
-		r->risk = RISK_SAFE;
-	}
 }
 
 /* -------- a later package that takes another torch */
@@ -221,14 +232,15 @@ static bool old_fits(struct judge *j, const struct planned *p, const struct want
 static void replaced(struct judge *j, const struct planned *p, const struct wanted *w, bool cpu,
 		     enum severity severity)
 {
-	struct finding *f = project_finding(
-		j, cpu ? FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY : FINDING_TORCH_REPLACED_BY_DEPENDENCY, p,
-		"torch", &w->because, NULL);
+	struct finding *f = project_finding(j,
+					    cpu ? FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY
+						: FINDING_TORCH_REPLACED_BY_DEPENDENCY,
+					    p, "torch", &w->because, NULL);
 	struct remedy *r;
 
 	f->severity = severity;
-	finding_message(j, f, _("%s puts torch %s in the place of the chosen %s."), w->because.value,
-			build_name(j, w), w->replaces.value);
+	finding_message(j, f, _("%s puts torch %s in the place of the chosen %s."),
+			w->because.value, build_name(j, w), w->replaces.value);
 	finding_fact(j, f, "torch.replaced", &w->replaces, NULL);
 	r = finding_remedy(
 		j, f,
@@ -240,8 +252,10 @@ static void replaced(struct judge *j, const struct planned *p, const struct want
 	if (view_find(view_of(w->replaces.value), "+cu") > 0) {
 		struct view rest, version = view_cut(view_of(w->replaces.value), '+', &rest);
 
-		remedy_command(j, r, "pip install torch==%s %s --index-url https://download.pytorch.org/whl/%s",
-			       view_dup(j->a, version), w->because.value, view_dup(j->a, rest));
+		remedy_command(
+			j, r,
+			"pip install torch==%s %s --index-url https://download.pytorch.org/whl/%s",
+			view_dup(j->a, version), w->because.value, view_dup(j->a, rest));
 	}
 }
 
@@ -257,7 +271,8 @@ static void judge_torch(struct judge *j, const struct planned *p, const struct w
 	long gpu;
 
 	/* What cannot be installed has no build to be judged; the CPU's is one. */
-	if (fact_known(&w->fault) && !fact_is(&w->fault, "cpu-solve") && !fact_is(&w->fault, "toolkit"))
+	if (fact_known(&w->fault) && !fact_is(&w->fault, "cpu-solve") &&
+	    !fact_is(&w->fault, "toolkit"))
 		return;
 	if (cpu && taken) {
 		if (look_has_nvidia(j->s))

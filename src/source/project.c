@@ -28,7 +28,8 @@ bool source_is_project(struct arena *a, const struct source_options *o)
 		return false;
 	if (project_detect(o->inputs[0], text, &kind))
 		return true;
-	/* JSON that is none of ours is taken for a snapshot, whose reader says what is wrong with it. */
+	/* JSON that is none of ours is taken for a snapshot, whose reader says what is wrong with
+	 * it. */
 	text = view_trim(text);
 	return !text.n || text.p[0] != '{';
 }
@@ -58,7 +59,8 @@ int source_project_read(struct arena *a, struct compat *c, const struct source_o
 	if (rc)
 		return rc;
 	if (!r->list.n)
-		return err_set(err, ERR_NOENT, _("%.300s: no project files are here"), o->inputs[0]);
+		return err_set(err, ERR_NOENT, _("%.300s: no project files are here"),
+			       o->inputs[0]);
 	fact_set(&s->source, "project", o->inputs[0]);
 	*ret = r;
 	return 0;

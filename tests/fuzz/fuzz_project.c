@@ -39,7 +39,8 @@ static int read_kind(struct project_reader *r, char kind, struct view text, stru
 	case 'O':
 		return yaml_project_read(r, PROJECT_COG, text, "/nonexistent/cog.yaml", err);
 	case 'V':
-		return yaml_project_read(r, PROJECT_DEVCONTAINER, text, "/nonexistent/devcontainer.json", err);
+		return yaml_project_read(r, PROJECT_DEVCONTAINER, text,
+					 "/nonexistent/devcontainer.json", err);
 	default:
 		break;
 	}
@@ -56,7 +57,8 @@ static int read_kind(struct project_reader *r, char kind, struct view text, stru
 	case 's':
 		return setup_read(r, p, text, "/nonexistent/setup.py", err);
 	case 'E':
-		project_step(r, p, BY_CONDA, (struct place){ .file = "/nonexistent/environment.yml" });
+		project_step(r, p, BY_CONDA,
+			     (struct place){ .file = "/nonexistent/environment.yml" });
 		return conda_read(r, p, &p->steps[0], text, "/nonexistent/environment.yml", err);
 	default:
 		project_step(r, p, BY_PIP, (struct place){ .file = "/nonexistent/r.txt" });

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which PyTorch other packages need, by table, and which bring one along. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "project/resolve.h"
+
+static const char *exact_list(struct site *t, const struct json *row)
+{
+	const struct json *list = json_get(row, "torch"), *v;
+	const char *last = NULL;
+
+	for (v = json_first(list); v; v = json_next(v))
+		last = json_str(v);
+	if (!last)
+		return NULL;
+	return json_is_true(json_get(row, "exact")) ? arena_printf(t->r->a, "==%s", last) : last;
+}
+
+static const char *addon_needs(struct site *t, const char *package, const char *version)
+{
+	struct compat *c = t->r->c;
+	size_t i, n = compat_count(c, "addon");
+
+	for (i = compat_find(c, "addon", 0, "package", package); i < n;
+	     i = compat_find(c, "addon", i + 1, "package", package)) {
+		const struct json *row = compat_row(c, "addon", i);
+		const char *first = json_get_str(row, "version"), *to = json_get_str(row, "to");
+		struct pep440 a, b, v;
+
+		if (!first || !pep440_parse(view_of(first), &a) ||
+		    !pep440_parse(view_of(version), &v))
+			continue;
+		v.local = (struct view){ .n = 0 };
+		if (pep440_cmp(&v, &a) == 0)
+			return exact_list(t, row);
+		if (to && pep440_parse(view_of(to), &b) && pep440_cmp(&v, &a) > 0 &&
+		    pep440_cmp(&v, &b) <= 0)
+			return exact_list(t, row);
+	}
+	return NULL;
+}
+
+/*
+ * A release between two rows: what both need, or what the row before it needs when that is of the
+ * same series (vllm 0.7.2 lies between 0.7.0 and 0.7.3).
+ */
+static const char *addon_between(struct site *t, const char *package, const char *version)
+{
+	struct compat *c = t->r->c;
+	size_t i, n = compat_count(c, "addon");
+	const char *below = NULL, *above = NULL, *below_version = NULL;
+	struct version v, w;
+
+	if (!version_prefix(view_of(version), &v))
+		return NULL;
+	for (i = compat_find(c, "addon", 0, "package", package); i < n && !above;
+	     i = compat_find(c, "addon", i + 1, "package", package)) {
+		const struct json *row = compat_row(c, "addon", i);
+		const char *first = json_get_str(row, "version");
+
+		if (!first || !version_prefix(view_of(first), &w))
+			continue;
+		if (version_cmp(&w, &v) > 0) {
+			above = exact_list(t, row);
+			break;
+		}
+		below = exact_list(t, row);
+		below_version = first;
+	}
+	if (!below || strncmp(below, "==", 2) != 0)
+		return below;
+	if (above && strcmp(above, below) == 0)
+		return below;
+	return version_prefix(view_of(below_version), &w) && w.part[0] == v.part[0] &&
+			       w.part[1] == v.part[1]
+		       ? below
+		       : NULL;
+}
+
+const char *needs_torch(struct site *t, const char *package, const char *version)
+{
+	const char *release, *need;
+	size_t n = strcspn(version, "+");
+
+	version = arena_strndup(t->r->a, version, n);
+	if (strcmp(package, "torchvision") == 0 || strcmp(package, "torchaudio") == 0) {
+		/* torchaudio 2.11 serves torch 2.11 and later. */
+		if (strcmp(package, "torchaudio") == 0 && version_at_least(version, "2.11"))
+			return ">=2.11";
+		release = compat_torch_of(t->r->c, package, version);
+		return release ? arena_printf(t->r->a, "==%s", release) : NULL;
+	}
+	if (strcmp(package, "xformers") != 0 && strcmp(package, "vllm") != 0)
+		return NULL;
+	need = addon_needs(t, package, version);
+	return need ? need : addon_between(t, package, version);
+}
+
+/* Newest release of an add-on whose need is known. */
+const char *newest_needs(struct site *t, const char *package)
+{
+	struct compat *c = t->r->c;
+	size_t i, n = compat_count(c, "addon");
+	const char *need = NULL, *one;
+
+	for (i = compat_find(c, "addon", 0, "package", package); i < n;
+	     i = compat_find(c, "addon", i + 1, "package", package)) {
+		one = exact_list(t, compat_row(c, "addon", i));
+		if (one)
+			need = one;
+	}
+	/* Newer ones need at least that. */
+	return need && strncmp(need, "==", 2) == 0 ? arena_printf(t->r->a, ">=%s", need + 2) : need;
+}
+
+/* Packages that bring a torch when there is none. */
+bool brings_torch(const char *name)
+{
+	static const char *const names[] = {
+		"accelerate",	 "sentence-transformers", "ultralytics",  "timm",
+		"peft",		 "pytorch-lightning",	  "lightning",	  "torchmetrics",
+		"fastai",	 "kornia",		  "open-clip-torch", "openai-whisper",
+		"deepspeed",	 "bitsandbytes",	  "torchvision",  "torchaudio",
+		"xformers",	 "vllm",		  "flash-attn",	  "trl",
+		"easyocr",	 "segmentation-models-pytorch", "stable-baselines3",
+		"speechbrain",	 "pyannote-audio",	  "flair",	  "torchdata",
+		"whisperx",	 "lpips",		  "gpytorch",	  "botorch",
+		"facenet-pytorch", "yolov5",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
