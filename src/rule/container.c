@@ -47,8 +47,8 @@ static bool library_there(const struct library *l)
 /* -------- no GPU at all */
 
 /*
- * A container that shares the host's /dev (Singularity without --nv, --privileged) has the nodes and
- * nothing of the driver: that comes with the request for a GPU alone.
+ * A container that shares the host's /dev (Singularity without --nv, --privileged) has the nodes
+ * and nothing of the driver: that comes with the request for a GPU alone.
  */
 static bool bare_nodes(const struct snapshot *s)
 {
@@ -109,6 +109,9 @@ static void run_container_capability_missing(struct judge *j)
 	    !nvml || s->driver.libcuda.path.state == FACT_BROKEN)
 		return;
 	if (caps && has_capability(caps->value, "compute"))
+		return;
+	/* It was given, into a directory that the loader does not search. */
+	if (s->driver.libcuda.path.why && strchr(s->driver.libcuda.path.why, '/'))
 		return;
 	f = finding_add(j, FINDING_CONTAINER_CAPABILITY_MISSING, _("this container"));
 	finding_message(

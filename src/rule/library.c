@@ -124,6 +124,24 @@ static bool same_field(const struct json *a, const struct json *b, const char *k
 	return x && y && strcmp(x, y) == 0;
 }
 
+/* Do the two wheels install a file of one name?  Most libraries carry their major in it and lie side
+ * by side; cuDNN's is its own major, whatever the CUDA. */
+static bool share_file(const struct json *row_a, const struct package *a, const struct json *row_b,
+		       const struct package *b)
+{
+	const struct json *x, *y;
+
+	if (same_field(row_a, row_b, "library") &&
+	    strcmp(json_get_str(row_a, "library"), "cudnn") == 0)
+		return look_branch(fact_value(&a->version, NULL)) ==
+		       look_branch(fact_value(&b->version, NULL));
+	for (x = json_first(json_get(row_a, "sonames")); x; x = json_next(x))
+		for (y = json_first(json_get(row_b, "sonames")); y; y = json_next(y))
+			if (json_str(x) && json_str(y) && strcmp(json_str(x), json_str(y)) == 0)
+				return true;
+	return false;
+}
+
 /* The wheel among the two that is of the build's own CUDA major; NULL when neither or it is not
  * known. */
 static const struct package *wanted_of(const struct package *a, const struct json *row_a,
@@ -148,7 +166,7 @@ static void mixed_pair(struct judge *j, const struct python *p, const struct pac
 	struct remedy *r;
 
 	if (!row_b || !same_field(row_a, row_b, "library") || !same_field(row_a, row_b, "dir") ||
-	    same_field(row_a, row_b, "major"))
+	    same_field(row_a, row_b, "major") || !share_file(row_a, a, row_b, b))
 		return;
 	wanted = wanted_of(a, row_a, b, row_b, cuda);
 	other = wanted == a ? b : a;
