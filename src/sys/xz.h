@@ -11,8 +11,8 @@
 
 /*
  * What the regular file `fd` (borrowed, read by pread) holds, as a new descriptor of an anonymous
- * file that the caller closes. -EFBIG: more than `max` bytes come out; -EBADMSG: it is no such file,
- * or a damaged one; another negative errno.
+ * file that the caller closes. -EFBIG: more than `max` bytes come out; -EBADMSG: it is no such
+ * file, or a damaged one; another negative errno.
  */
 int xz_unpack(int fd, size_t max);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unpacking of .xz: a file of the reference encoder, every cut and every changed byte of it, a bound. */
+/* Unpacking of .xz: a file of the reference encoder, its cuts and changed bits, the bound. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
