@@ -122,6 +122,34 @@ static const char *demanded_cuda(struct judge *j, const char *value)
 	return view_dup(j->a, view_cut(view_skip(word, 6), ',', &rest));
 }
 
+/* What the container toolkit takes for "yes" in NVIDIA_DISABLE_REQUIRE. */
+static bool is_disabled(const struct snapshot *s)
+{
+	static const char *const yes[] = { "1", "t", "T", "true", "TRUE", "True" };
+	const char *value = snapshot_env(s, "NVIDIA_DISABLE_REQUIRE");
+	size_t i;
+
+	for (i = 0; value && i < ARRAY_LEN(yes); i++)
+		if (strcmp(value, yes[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * An image that nobody has started yet, or a host that is only declared: the toolkit will refuse
+ * the start. A container that runs was let through, and unless CUDA is seen to fail in it,
+ * minor-version compatibility may do.
+ */
+static enum severity severity_of(const struct snapshot *s, const struct fact *driver)
+{
+	bool starts = fact_is(&s->source, "image") ||
+		      (driver->source && strcmp(driver->source, "assumed") == 0);
+
+	if (starts)
+		return is_disabled(s) ? SEVERITY_WARNING : SEVERITY_ERROR;
+	return look_cuda_init(s) > 0 ? SEVERITY_ERROR : SEVERITY_WARNING;
+}
+
 static void run_image_requires_newer_driver(struct judge *j)
 {
 	const struct snapshot *s = j->s;
@@ -145,11 +173,8 @@ static void run_image_requires_newer_driver(struct judge *j)
 		if (!view_starts(view_of(fact_value(&v->name, "")), "NVIDIA_REQUIRE_") ||
 		    !fact_known(&v->value) || requirement(j, &h, v->value.value) != FALSE_)
 			continue;
-		/* The start would have been refused: it was let through (NVIDIA_DISABLE_REQUIRE),
-		 * and unless CUDA is seen to fail, minor-version compatibility may do. */
 		f = finding_add(j, FINDING_IMAGE_REQUIRES_NEWER_DRIVER, _("this image"));
-		if (look_cuda_init(s) <= 0)
-			f->severity = SEVERITY_WARNING;
+		f->severity = severity_of(s, driver);
 		finding_message(
 			j, f,
 			_("The image demands %s, and the host's driver is %s (CUDA up to %s)."),
@@ -174,7 +199,8 @@ static void run_image_requires_newer_driver(struct judge *j)
 
 const struct rule rule_image_requires_newer_driver = {
 	.name = "image-requires-newer-driver",
-	.needs = NEED_CONTAINER | NEED_ENVIRONMENT,
+	/* Not NEED_CONTAINER: that part goes when another host is assumed, and the demand stays. */
+	.needs = NEED_ENVIRONMENT,
 	.layer = LAYER_CONTAINER,
 	.run = run_image_requires_newer_driver,
 };
