@@ -38,7 +38,7 @@ static const char *const wanted[] = {
 	/* places and schedulers */
 	"WSL_*", "WSLENV", "SLURM_*", "PBS_*", "LSB_*", "SGE_*", "RAY_*", "KUBERNETES_SERVICE_HOST",
 	"SINGULARITY_*", "APPTAINER_*", "SNAP", "SNAP_NAME", "FLATPAK_ID", "XDG_SESSION_TYPE",
-	"MODULEPATH", "LOADEDMODULES", "LMOD_*", "GITHUB_ACTIONS", "CI",
+	"MODULEPATH", "LOADEDMODULES", "LMOD_*", "SPACK_ROOT", "EBROOTCUDA", "NVHPC_CUDA_HOME", "GITHUB_ACTIONS", "CI",
 };
 /* clang-format on */
 

@@ -102,15 +102,24 @@ static bool version_by_files(struct probe_ctx *p, struct fact *f, const char *ho
 	return s != NULL;
 }
 
-/* By what NVIDIA writes into it, else by the runtime library, else by the folder's name
- * (cuda-12.4). */
+/* "cuda-12.4", "12.4.1", spack's "cuda-12.6.3-HASH": the version in a folder's name, or NULL. */
+static const char *version_of_folder(struct probe_ctx *p, const char *base)
+{
+	struct view rest = view_of(base), number;
+	struct version v;
+
+	if (view_starts(rest, "cuda-") || view_starts(rest, "CUDA-"))
+		rest = view_skip(rest, 5);
+	number = view_cut(rest, '-', &rest);
+	return version_parse(number, &v) ? view_dup(p->a, number) : NULL;
+}
+
+/* By what NVIDIA writes into it, else by the runtime library, else by the folder's name. */
 static void version(struct probe_ctx *p, struct fact *f, const char *home)
 {
 	static const char *const dirs[] = { "lib64", "lib", "targets/x86_64-linux/lib",
 					    "targets/sbsa-linux/lib", "targets/aarch64-linux/lib" };
-	const char *s = NULL, *base = path_base(home),
-		   *arch = fact_value(&p->s->host.arch, "x86_64");
-	struct version v;
+	const char *s = NULL, *arch = fact_value(&p->s->host.arch, "x86_64");
 	size_t i;
 
 	if (version_by_files(p, f, home))
@@ -132,9 +141,12 @@ static void version(struct probe_ctx *p, struct fact *f, const char *home)
 		if (s)
 			fact_set(f, s, below(p, home, dirs[i]));
 	}
-	if (!s && strncmp(base, "cuda-", 5) == 0 && version_parse(view_of(base + 5), &v))
-		fact_set(f, base + 5, home);
-	else if (!s && f->state == FACT_NOT_ASKED)
+	if (s)
+		return;
+	s = version_of_folder(p, path_base(home));
+	if (s)
+		fact_set(f, s, home);
+	else if (f->state == FACT_NOT_ASKED)
 		fact_absent(f, home);
 }
 
@@ -214,7 +226,7 @@ static bool via_has(const char *list, const char *via)
 	return at && (at == list || at[-1] == ' ') && (!at[strlen(via)] || at[strlen(via)] == ',');
 }
 
-static void add(struct probe_ctx *p, const char *home, const char *via)
+void toolkit_add(struct probe_ctx *p, const char *home, const char *via)
 {
 	struct snapshot *s = p->s;
 	struct toolkit *t;
@@ -281,29 +293,10 @@ static void by_path(struct probe_ctx *p)
 		bin = path_dir(p->a, real);
 		/* Debian's nvcc is a script in /usr/bin. */
 		if (strcmp(bin, "/usr/bin") == 0)
-			add(p, DISTRO_HOME, "PATH");
+			toolkit_add(p, DISTRO_HOME, "PATH");
 		else if (strcmp(path_base(bin), "bin") == 0)
-			add(p, path_dir(p->a, bin), "PATH");
+			toolkit_add(p, path_dir(p->a, bin), "PATH");
 		return;
-	}
-}
-
-/* Folders of PARENT whose names begin so, each a toolkit. */
-static void by_prefix(struct probe_ctx *p, const char *parent, const char *prefix, const char *tail)
-{
-	struct dirlist list;
-	const char *home;
-	size_t i;
-
-	if (sysroot_list(p->root, p->a, parent, ENTRIES_MAX, &list) < 0)
-		return;
-	for (i = 0; i < list.n; i++) {
-		if (strncmp(list.names[i], prefix, strlen(prefix)) != 0)
-			continue;
-		home = path_join(p->a, parent, list.names[i]);
-		if (tail)
-			home = path_join(p->a, home, tail);
-		add(p, home, home);
 	}
 }
 
@@ -316,18 +309,15 @@ static void run(struct probe_ctx *p)
 
 	for (i = 0; i < ARRAY_LEN(variables); i++)
 		if (snapshot_env(p->s, variables[i]))
-			add(p, snapshot_env(p->s, variables[i]), variables[i]);
+			toolkit_add(p, snapshot_env(p->s, variables[i]), variables[i]);
 	by_path(p);
 	for (i = 0; i < ARRAY_LEN(homes); i++)
-		add(p, homes[i], homes[i]);
+		toolkit_add(p, homes[i], homes[i]);
 	/* conda's package cuda-nvcc lies in the environment. */
 	if (snapshot_env(p->s, "CONDA_PREFIX") &&
 	    sysroot_exists(p->root, below(p, snapshot_env(p->s, "CONDA_PREFIX"), "bin/nvcc")))
-		add(p, snapshot_env(p->s, "CONDA_PREFIX"), "CONDA_PREFIX");
-	by_prefix(p, "/usr/local", "cuda-", NULL);
-	by_prefix(p, "/opt", "cuda-", NULL);
-	by_prefix(p, "/opt/nvidia/hpc_sdk/Linux_x86_64", "2", "cuda");
-	by_prefix(p, "/opt/nvidia/hpc_sdk/Linux_aarch64", "2", "cuda");
+		toolkit_add(p, snapshot_env(p->s, "CONDA_PREFIX"), "CONDA_PREFIX");
+	toolkit_places(p);
 	/* Last, since it is none. */
 	broken_link(p, "/usr/local/cuda");
 	broken_link(p, "/opt/cuda");

@@ -389,12 +389,48 @@ static void test_toolkits(void **state)
 	IS(k[0].path, "/usr/local/cuda-12.4");
 	IS(k[0].version, "12.4.127");
 	IS(k[0].nvcc, "yes");
-	IS(k[0].via, "CUDA_PATH, PATH, /usr/local/cuda, /usr/local/cuda-12.4");
+	IS(k[0].via,
+	   "CUDA_PATH, PATH, /usr/local/cuda, /etc/alternatives/cuda, /usr/local/cuda-12.4");
 	IS(k[1].version, "10.2.89");
 	IS(k[1].nvcc, "no");
 	IS(k[2].version, "11.8.89");
 	IS(k[3].version, "9.9");
 	assert_string_equal(k[3].version.source, "/usr/local/cuda-9.9");
+}
+
+/* By path alone: NVIDIA's HPC SDK, spack of both layouts, what modules lead to, alternatives. */
+static void test_toolkits_of_clusters(void **state)
+{
+	static const char *const homes[] = {
+		"/opt/cuda-a/cuda-12.1",
+		"/opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4",
+		"/opt/spack/opt/spack/linux-zen3/cuda-12.6.3-abcdef",
+		"/home/u/spack/opt/spack/linux-ubuntu22.04-zen2/gcc-11.4.0/cuda-11.8.0-abcdef",
+		"/apps/cuda/12.2",
+		"/opt/x/CUDA-12.8",
+	};
+	static const char *const versions[] = { "12.1", "12.4", "12.6.3", "11.8.0", "12.2",
+						"12.8" };
+	struct tree *t = *state;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_LEN(homes); i++)
+		tree_put(t, arena_printf(t->a, "%s/bin/nvcc", homes[i]), "");
+	tree_link(t, "/etc/alternatives/nvcc", "/usr/bin/nvcc");
+	tree_link(t, "/opt/cuda-a/cuda-12.1/bin/nvcc", "/etc/alternatives/nvcc");
+	tree_env(t, "HOME", "/home/u");
+	tree_env(t, "EBROOTCUDA", "/opt/x/CUDA-12.8");
+	tree_probe(t, &probe_toolkit);
+	assert_int_equal(t->s->n_toolkits, ARRAY_LEN(homes));
+	for (i = 0; i < ARRAY_LEN(homes); i++) {
+		for (k = 0; k < t->s->n_toolkits; k++)
+			if (fact_is(&t->s->toolkits[k].path, homes[i]))
+				break;
+		assert_true(k < t->s->n_toolkits);
+		if (i == 0)
+			IS(t->s->toolkits[k].via, "/etc/alternatives/nvcc");
+		IS(t->s->toolkits[k].version, versions[i]);
+	}
 }
 
 static void test_toolkit_of_debian(void **state)
@@ -447,6 +483,7 @@ int main(void)
 		T(test_userlib),
 		T(test_userlib_broken),
 		T(test_toolkits),
+		T(test_toolkits_of_clusters),
 		T(test_toolkit_of_debian),
 		T(test_t15_version_json),
 	};
