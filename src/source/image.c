@@ -16,6 +16,7 @@
 #include "base/sha256.h"
 #include "base/view.h"
 #include "source/image_digest.h"
+#include "source/image_squash.h"
 #include "sys/child.h"
 #include "sys/elf.h"
 #include "sys/sysroot.h"
@@ -35,10 +36,10 @@ static const uint64_t hash_max = UINT64_C(256) << 20;
 /* A member of the outer archive, or a file of the folder, that may belong to an image. */
 struct blob {
 	const char *name;
-	const char *link;  /* another member that it stands for */
+	const char *link; /* another member that it stands for */
 	uint64_t from, size;
 	int fd;
-	struct view text;  /* of a JSON document */
+	struct view text; /* of a JSON document */
 	struct layer *layer;
 	const struct json *doc;
 	char hex[SHA256_HEX + 1]; /* of a small one; else empty */
@@ -141,8 +142,8 @@ static bool is_json_name(const char *name)
 static bool is_layer_name(const char *name)
 {
 	return view_starts(view_of(name), "blobs/") || view_ends(view_of(name), "/layer.tar") ||
-	       (!strchr(name, '/') && (view_ends(view_of(name), ".tar") ||
-				       view_ends(view_of(name), ".tar.gz")));
+	       (!strchr(name, '/') &&
+		(view_ends(view_of(name), ".tar") || view_ends(view_of(name), ".tar.gz")));
 }
 
 static const char *plain_name(const char *name)
@@ -187,6 +188,15 @@ static const char *beside(struct arena *a, const char *name, const char *target)
 		     : arena_strdup(a, target);
 }
 
+/* Older archives have a layer that occurs twice as a link. */
+static void add_link(struct loading_image *l, const char *name, const char *target)
+{
+	struct blob *b = add_blob(l, name);
+
+	if (b)
+		b->link = beside(l->a, name, target);
+}
+
 static void set_text(struct loading_image *l, struct blob *b, char *text, size_t n)
 {
 	struct sha256 h;
@@ -228,9 +238,7 @@ static int list_plain(struct loading_image *l, struct tar *t, struct tar_member 
 	struct blob *b;
 
 	if (S_ISLNK(m->mode) && m->symlink && is_layer_name(name)) {
-		b = add_blob(l, name);
-		if (b)
-			b->link = beside(l->a, name, m->symlink);
+		add_link(l, name, m->symlink);
 	} else if (S_ISREG(m->mode) && !m->hardlink &&
 		   (is_json_name(name) || is_layer_name(name))) {
 		uint64_t from = layer_data(fd, (uint64_t)m->header);
@@ -303,9 +311,7 @@ static int pass_packed(struct loading_image *l, struct tar *t, struct tar_member
 	struct blob *b;
 
 	if (S_ISLNK(m->mode) && m->symlink && is_layer_name(name)) {
-		b = add_blob(l, name);
-		if (b)
-			b->link = beside(l->a, name, m->symlink);
+		add_link(l, name, m->symlink);
 		return 0;
 	}
 	if (!S_ISREG(m->mode) || m->hardlink || (!is_json_name(name) && !is_layer_name(name)))
@@ -508,6 +514,39 @@ static int from_folder(struct loading_image *l, struct err *err)
 	return assemble(l, err);
 }
 
+/* -------- squashfs, which is always one root */
+
+static int from_squash(struct loading_image *l, struct err *err)
+{
+	struct err tar_err = { 0 };
+	struct tar_source src;
+	struct squash *q;
+	struct tar *t;
+	int r = squash_open(l->a, l->path, &q, &src, err), e;
+
+	if (r)
+		return r;
+	r = tar_open(l->a, &src, &t, &tar_err);
+	if (!r) {
+		r = layer_read(l->a, t, -1, 0, 0, l->spill, &l->outer, &tar_err);
+		tar_close(t);
+	}
+	/* A tool that gave up says more than a stream that ended. */
+	e = squash_end(q, err);
+	if (e)
+		return e;
+	if (r) {
+		*err = tar_err;
+		return r;
+	}
+	if (!l->outer.n)
+		return err_set(err, ERR_PARSE, _("%s holds no image and no files"), l->path);
+	l->image->layout = "squashfs";
+	l->image->tree = ftree_new(l->a);
+	layer_apply(l->image->tree, &l->outer, 1);
+	return 0;
+}
+
 static int from_archive(struct loading_image *l, struct err *err)
 {
 	struct tar_source src;
@@ -519,6 +558,8 @@ static int from_archive(struct loading_image *l, struct err *err)
 
 	if (fd < 0)
 		return err_errno(err, -fd, "%s", l->path);
+	if (squash_is(fd))
+		return from_squash(l, err);
 	src = range_source(l->a, &range, fd, 0, size);
 	r = tar_open(l->a, &src, &t, err);
 	if (r)
@@ -552,30 +593,4 @@ int source_image(struct arena *a, const char *path, bool deep, struct image *ret
 	if (stat(path, &st) < 0)
 		return err_errno(err, errno, "%s", path);
 	return S_ISDIR(st.st_mode) ? from_folder(&l, err) : from_archive(&l, err);
-}
-
-bool source_is_oci(const char *dir)
-{
-	_cleanup_fd_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct stat st;
-
-	return fd >= 0 && fstatat(fd, "oci-layout", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISREG(st.st_mode) && fstatat(fd, "index.json", &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-bool source_is_archive(const char *path)
-{
-	static const unsigned char gzip[] = { 0x1f, 0x8b }, xz[] = { 0xfd, '7', 'z', 'X', 'Z' },
-				   zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	unsigned char b[512];
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return false;
-	memset(b, 0, sizeof(b));
-	if (pread(fd, b, sizeof(b), 0) < 8)
-		return false;
-	return memcmp(b, gzip, sizeof(gzip)) == 0 || memcmp(b, xz, sizeof(xz)) == 0 ||
-	       memcmp(b, zstd, sizeof(zstd)) == 0 || memcmp(b + 257, "ustar", 5) == 0;
 }

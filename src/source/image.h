@@ -31,12 +31,12 @@ struct image {
 	struct ftree *tree;
 	const struct json *config; /* of OCI and docker, or NULL */
 	const char *reference;	   /* "pytorch/pytorch:2.5.1", or NULL */
-	const char *layout;	   /* "docker archive", "OCI layout", "root archive" */
+	const char *layout;	   /* "docker archive", "OCI layout", "root archive", "squashfs" */
 	const char **notes;	   /* what was left out and why; translated */
 	size_t n_notes;
 };
 
-/* Does the beginning of the file look like an archive (tar, gzip, xz, zstd)? */
+/* Does the beginning of the file look like an image (tar, gzip, xz, zstd, squashfs)? */
 bool source_is_archive(const char *path);
 /* Is the folder an OCI layout? */
 bool source_is_oci(const char *dir);

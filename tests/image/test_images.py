@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -94,6 +95,12 @@ def forms():
                   'oci of gz': mk.oci_archive(mk.oci([low, high], 'gz')),
                   'oci of xz': mk.oci_archive(mk.oci([low, high], 'xz')),
                   'oci.gz of gz': mk.oci_archive(mk.oci([low, high], 'gz'), 'gz')}
+        if shutil.which('zstd'):
+            images.update({'root.zst': mk.pack(whole, 'zst'), 'docker.zst': mk.docker([low, high], outer='zst'),
+                           'docker of zst': mk.docker([low, high], 'zst'),
+                           'oci of zst': mk.oci_archive(mk.oci([low, high], 'zst'))})
+        else:
+            print('# no zstd here: its forms are not tried')
         for name, data in images.items():
             p, d = check(write('image', data), '--no-live')
             got = digest(d) if d else p.stderr.decode()
@@ -104,6 +111,52 @@ def forms():
         p, d = check(folder, '--no-live')
         tap('%s: OCI folder' % case['id'], not d or digest(d) != want)
         subprocess.run(['rm', '-rf', folder], check=True)
+
+
+# ---------------------------------------------------------------- squashfs: by its tool, or said in one line
+def squash():
+    tool = any(os.access(d + '/sqfs2tar', os.X_OK) for d in ('/usr/bin', '/usr/local/bin'))
+    fake = write('fake.sqsh', b'hsqs' + b'x' * 4092)
+    p, d = check(fake, '--no-live')
+    text = p.stderr.decode()
+    tap('squashfs that is none or has no tool', bool(d) or p.returncode != 2 or len(text.splitlines()) != 1 or 'sqfs2tar' not in text)
+    tap('a short file that begins as one', check(write('short.sqsh', b'hsqs'), '--no-live')[0].returncode != 2)
+    if not tool or not shutil.which('tar2sqfs'):
+        print('# no squashfs-tools-ng here: no such image is made')
+        return
+    path = os.path.join(work, 'image.sqsh')
+    subprocess.run(['tar2sqfs', '-q', '-f', path], input=mk.archive(base() + [mk.member('sp ace', b'x')]), check=True)
+    p, d = check(path, '--no-live')
+    tap('squashfs', not d or kits(d['snapshot']) != ['/usr/local/cuda-12.4'] or d['snapshot']['container']['layout'] != 'squashfs')
+    with open(path, 'rb') as f:
+        data = f.read()
+    p, d = check(write('image.sqsh', data[:300]), '--no-live')
+    tap('squashfs cut short', bool(d) or p.returncode != 2 or len(p.stderr.decode().splitlines()) != 1)
+    dashed = os.path.join(work, '-x')
+    with open(dashed, 'wb') as f:
+        f.write(data)
+    p = subprocess.run([CUVET, 'check', '--no-live', '--json', '--', '-x'], cwd=work, capture_output=True, check=False)
+    tap('squashfs whose name begins with a dash', p.returncode == 2)
+
+
+# ---------------------------------------------------------------- the image's own demand on the driver
+def demand():
+    case = [m for m in roots.load() if m['id'] == 'good-ubuntu2204-venv'][0]
+    dest = os.path.join(work, 'demand')
+    roots.build(case, dest)
+    layer = mk.archive(mk.tree(os.path.join(dest, 'root')))
+    want = 'NVIDIA_REQUIRE_CUDA=cuda>=12.1'
+    name = 'image-requires-newer-driver'
+    for title, env, driver, cause, second in (
+            ('is the cause', [want], '470.256.02', name, ('driver-too-old', 'error', name)),
+            ('that is switched off', [want, 'NVIDIA_DISABLE_REQUIRE=1'], '470.256.02', 'driver-too-old', (name, 'warning', None)),
+            ('with another branch allowed', [want + ' brand=tesla,driver>=470,driver<471'], '470.256.02', 'driver-too-old', None),
+            ('that is fulfilled', [want], '550.54.15', None, None)):
+        p, d = check(write('image', mk.docker([layer], env=env)), '--assume', 'driver=' + driver, '--assume', 'gpu=t4')
+        got = [(f['name'], f['severity'], f.get('consequence_of')) for f in d['findings']] if d else p.stderr.decode()
+        bad = not d or (d['root_cause'] and d['root_cause']['name']) != cause or (second and second not in got) or \
+            (not second and name in [g[0] for g in got])
+        tap('demand ' + title, bad and str(got))
 
 
 # ---------------------------------------------------------------- layers
@@ -278,6 +331,8 @@ def hostile():
 
 with tempfile.TemporaryDirectory(prefix='cuvet-image-') as work:
     forms()
+    squash()
+    demand()
     layers()
     spoilt()
     hostile()

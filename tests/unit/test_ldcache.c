@@ -252,6 +252,39 @@ static void test_search_order(void **state)
 	assert_string_equal(h[0].via, "LD_LIBRARY_PATH");
 }
 
+/*
+ * T14: the loader reads its cache and never ld.so.conf, so that includes of itself, a pattern that
+ * matches everything, a FIFO and a folder that it names change nothing.
+ */
+static void test_t14_configuration_is_not_read(void **state)
+{
+	struct tree *t = *state;
+	struct maker m = { 0 };
+	struct ldso_hit *h;
+	size_t n;
+
+	make_new(&m);
+	tree_put_bytes(t, "/etc/ld.so.cache", m.buf, m.n);
+	tree_library(t, "/lib/x86_64-linux-gnu/libcuda.so.1", "libcuda.so.1");
+	tree_library(t, "/evil/libcuda.so.1", "libcuda.so.1");
+	tree_put(t, "/etc/ld.so.conf",
+		 "/evil\ninclude /etc/ld.so.conf\ninclude /etc/ld.so.conf.d/*.conf\n"
+		 "include /*/*/*/*/*/*/*/*/*/*/*/*\ninclude {a,b}{a,b}{a,b}{a,b}\n");
+	tree_put(t, "/etc/ld.so.conf.d/loop.conf", "include /etc/ld.so.conf\n/evil\n");
+	tree_fifo(t, "/etc/ld.so.conf.d/fifo.conf");
+	tree_link(t, "self.conf", "/etc/ld.so.conf.d/self.conf");
+	h = search(t, NULL, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(h[0].path, "/lib/x86_64-linux-gnu/libcuda.so.1");
+	assert_string_equal(h[0].via, "ld.so.cache");
+	/* Nor does it stand in for a cache that is not there. */
+	tree_put(t, "/etc/ld.so.cache", "");
+	h = search(t, NULL, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(h[0].path, "/lib/x86_64-linux-gnu/libcuda.so.1");
+	assert_string_equal(h[0].via, "default");
+}
+
 /* Without a cache, and with one that the loader refuses, the default folders count. */
 static void test_search_without_cache(void **state)
 {
@@ -402,9 +435,13 @@ static void test_t13_lookup_in_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formats),	    cmocka_unit_test(test_t13_counts_and_offsets),
-		cmocka_unit_test(test_not_a_cache), T(test_search_order),
-		T(test_search_without_cache),	    T(test_search_broken),
+		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_t13_counts_and_offsets),
+		cmocka_unit_test(test_not_a_cache),
+		T(test_search_order),
+		T(test_search_without_cache),
+		T(test_search_broken),
+		T(test_t14_configuration_is_not_read),
 		cmocka_unit_test(test_lookup_by_processor),
 		cmocka_unit_test(test_t13_lookup_in_damaged),
 	};

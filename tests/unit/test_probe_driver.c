@@ -409,8 +409,9 @@ static void test_toolkits_of_clusters(void **state)
 		"/apps/cuda/12.2",
 		"/opt/x/CUDA-12.8",
 	};
-	static const char *const versions[] = { "12.1", "12.4", "12.6.3", "11.8.0", "12.2",
-						"12.8" };
+	static const char *const versions[] = {
+		"12.1", "12.4", "12.6.3", "11.8.0", "12.2", "12.8"
+	};
 	struct tree *t = *state;
 	size_t i, k;
 
