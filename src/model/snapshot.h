@@ -238,7 +238,8 @@
 	F(installer, N_("installed by"))                          \
 	F(direct_url, N_("installed from"))                       \
 	L(copies, N_("further copies")) /* other metadata of this name in one environment */ \
-	L(requires, N_("requires")) /* of those that matter to a GPU */
+	L(requires, N_("requires")) /* of those that matter to a GPU */ \
+	L(missing, N_("libraries that it lists and that are gone"))
 
 /* A compiled add-on of PyTorch, or another library of a package that holds GPU code. */
 #define EXTENSION_FIELDS(F, L, O, A)                              \

@@ -51,6 +51,7 @@ static void fill(struct probe_ctx *p, const struct py_env *e)
 	py_packages(p, e, out);
 	py_torch(p, e, out);
 	py_state(p, e, out);
+	py_records(p, e, out);
 	py_triton(p, e, out);
 	py_loads(p, e, out);
 	py_extensions(p, e, out);

@@ -105,6 +105,15 @@ void py_extensions(struct probe_ctx *p, const struct py_env *e, struct python *o
 void py_triton(struct probe_ctx *p, const struct py_env *e, struct python *out);
 /* python_state.c: leftovers, copies, sources and requirements of packages, a torch.py in the way. */
 void py_state(struct probe_ctx *p, const struct py_env *e, struct python *out);
+/* python_record.c: files of PyTorch and of NVIDIA's wheels that are gone; needs packages, torch. */
+void py_records(struct probe_ctx *p, const struct py_env *e, struct python *out);
+/*
+ * The path in a line of RECORD; NULL for one that is cut off, leads out of the folder or holds
+ * control characters.
+ */
+const char *py_record_path(struct arena *a, struct view line);
+/* python_packages.c: the channel in the JSON of conda-meta, without a login; NULL. */
+const char *py_conda_channel(struct arena *a, struct view text);
 /* python_kernels.c: a kernel of Jupyter, whose file is PATH; `argv0` of it, or NULL. */
 const char *py_kernel(struct py_find *f, const char *path);
 

@@ -201,14 +201,10 @@ static const char *channel_name(struct arena *a, struct view url)
  * Keys are sorted in these files, so "channel" stands near the top; the rest can be megabytes of
  * file names.
  */
-static const char *read_channel(struct packages *k, const char *path)
+const char *py_conda_channel(struct arena *a, struct view text)
 {
-	struct view text;
-	ptrdiff_t at;
+	ptrdiff_t at = view_find(text, "\"channel\"");
 
-	if (sysroot_read(k->p->root, k->p->a, path, TEXT_MAX, &text, NULL) != 0)
-		return NULL;
-	at = view_find(text, "\"channel\"");
 	if (at < 0)
 		return NULL;
 	text = view_trim(view_skip(text, (size_t)at + strlen("\"channel\"")));
@@ -217,7 +213,16 @@ static const char *read_channel(struct packages *k, const char *path)
 	text = view_trim(view_skip(text, 1));
 	if (!view_starts(text, "\""))
 		return NULL;
-	return channel_name(k->p->a, view_cut(view_skip(text, 1), '"', &text));
+	return channel_name(a, view_cut(view_skip(text, 1), '"', &text));
+}
+
+static const char *read_channel(struct packages *k, const char *path)
+{
+	struct view text;
+
+	if (sysroot_read(k->p->root, k->p->a, path, TEXT_MAX, &text, NULL) != 0)
+		return NULL;
+	return py_conda_channel(k->p->a, text);
 }
 
 /* NAME-VERSION-BUILD.json */

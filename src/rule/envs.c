@@ -164,15 +164,17 @@ static void hidden_copy(struct judge *j, const struct python *p)
 		/* What is hidden would use the GPU, and what hides it does not. */
 		if (has_cuda_torch(j, p) || strstr(other, "+cpu"))
 			f->severity = SEVERITY_WARNING;
-		finding_message(
-			j, f,
-			_("torch is imported from %s (%s) and hides the %s that is "
-			"installed in the "
-			  "environment."),
-			pkg->location.value, pkg->version.value, other);
+		finding_message(j, f,
+				_("torch is imported from %s (%s) and hides the %s that is "
+				  "installed in the "
+				  "environment."),
+				pkg->location.value, pkg->version.value, other);
 		finding_fact(j, f, "package.torch", &pkg->version, other);
 		finding_evidence(j, f, "package.copies", pkg->copies.values[i], NULL,
 				 pkg->copies.source);
+		if (pkg->missing.n)
+			finding_evidence(j, f, "package.torch.missing", pkg->missing.values[0],
+					 NULL, pkg->missing.source);
 		r = finding_remedy(
 			j, f, "%s",
 			_("Remove the copy that is not wanted, or leave the user's directory and "

@@ -194,6 +194,47 @@ static void mixed_pair(struct judge *j, const struct python *p, const struct pac
 						     fact_value(&wanted->version, ""))));
 }
 
+/* Does the framework of this environment ask for one of these files in vain? */
+static bool is_wanted(const struct python *p, const struct fact_list *gone)
+{
+	size_t i, k;
+
+	for (i = 0; i < gone->n; i++) {
+		const char *slash = strrchr(gone->values[i], '/');
+		const char *name = slash ? slash + 1 : gone->values[i];
+
+		if (p->torch.cudnn.path.state == FACT_ABSENT && fact_is(&p->torch.cudnn.name, name))
+			return true;
+		for (k = 0; k < p->n_loads; k++)
+			if (p->loads[k].path.state == FACT_ABSENT &&
+			    fact_is(&p->loads[k].name, name))
+				return true;
+	}
+	return false;
+}
+
+/* What is left when a wheel of the same folder was removed: pip takes the shared files along. */
+static void emptied(struct judge *j, const struct python *p, const struct package *pkg)
+{
+	struct finding *f = finding_add(j, FINDING_MIXED_CUDA_WHEELS, look_prefix(p));
+	struct remedy *r;
+
+	/* Unless it is asked for, it may have been left out on purpose, to make an image smaller.
+	 */
+	f->severity = is_wanted(p, &pkg->missing) ? SEVERITY_ERROR : SEVERITY_WARNING;
+	finding_message(j, f,
+			_("%s %s is installed, but %s is gone, as it goes when another wheel of "
+			  "the same folder is removed."),
+			pkg->name.value, fact_value(&pkg->version, ""), pkg->missing.values[0]);
+	finding_evidence(j, f, arena_printf(j->a, "package.%s.missing", pkg->name.value),
+			 pkg->missing.values[0], NULL, pkg->missing.source);
+	r = finding_remedy(j, f, _("Install %s anew: for pip it is there already."),
+			   pkg->name.value);
+	remedy_command(j, r, "%s install --force-reinstall --no-deps %s", remedy_pip(j, p),
+		       shell_word(j->a, arena_printf(j->a, "%s==%s", pkg->name.value,
+						     fact_value(&pkg->version, ""))));
+}
+
 static void mixed_in(struct judge *j, const struct python *p)
 {
 	const struct json *table, *row;
@@ -208,6 +249,8 @@ static void mixed_in(struct judge *j, const struct python *p)
 		row = table ? wheel_row(table, name) : NULL;
 		if (!row)
 			continue;
+		if (p->packages[i].missing.n)
+			emptied(j, p, &p->packages[i]);
 		for (k = i + 1; k < p->n_packages; k++)
 			if (strncmp(fact_value(&p->packages[k].name, ""), "nvidia-", 7) == 0)
 				mixed_pair(j, p, &p->packages[i], row, &p->packages[k]);

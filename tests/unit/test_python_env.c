@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "elf_make.h"
 #include "probe/probe.h"
+#include "probe/python.h"
 
 struct tree {
 	char top[64];
@@ -427,6 +428,59 @@ static void test_torch(void **state)
 	assert_int_equal(x->cudnn.shadowed.n, 1);
 }
 
+/* T15: lines of RECORD that lead elsewhere, are cut off or quoted; what is there is not named. */
+static void test_t15_record(void **state)
+{
+	static const char record[] = "nvidia/cudnn/lib/libcudnn.so.9,sha256=x,1\n"
+				     "\"nvidia/cudnn/lib/libcudnn_ops.so.9\",sha256=x,1\n"
+				     "nvidia/cudnn/lib/libcudnn_adv.so.9,sha256=x,1\n"
+				     "nvidia/../../../../../none.so,,\n"
+				     "nvidia/cudnn/lib/\x01.so,,\n"
+				     "nvidia/cudnn/include/cudnn.h,,\n"
+				     "\"nvidia/cudnn/lib/open.so\n"
+				     "nvidia/cudnn/lib/libcut.so";
+	struct tree *t = *state;
+	const struct package *pkg;
+
+	torch(t, NULL, NULL);
+	env(t, "PATH", "/opt/v/bin");
+	put(t, SITE "nvidia_cudnn_cu12-9.1.0.70.dist-info/RECORD", record);
+	put(t, SITE "nvidia/cudnn/lib/libcudnn_adv.so.9", "");
+	look(t);
+	pkg = python_package(find(t, "/opt/v"), "nvidia-cudnn-cu12");
+	assert_int_equal(pkg->missing.n, 1);
+	assert_string_equal(pkg->missing.values[0], "nvidia/cudnn/lib/libcudnn_ops.so.9");
+}
+
+static void test_t15_record_path(void **state)
+{
+	static const struct {
+		const char *line, *path;
+	} rows[] = {
+		{ .line = "a/b.so,sha256=x,1", .path = "a/b.so" },
+		{ .line = "\"a, b\",x,1", .path = "a, b" },
+		{ .line = "\"a\"\"b\",,", .path = "a\"b" },
+		{ .line = "\"a\"b,,", .path = NULL },
+		{ .line = "\"a,,", .path = NULL },
+		{ .line = "\"\",,", .path = NULL },
+		{ .line = "/a,,", .path = NULL },
+		{ .line = "a/../b,,", .path = NULL },
+		{ .line = "a", .path = NULL },
+		{ .line = "", .path = NULL },
+	};
+	struct tree *t = *state;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *got = py_record_path(t->a, view_of(rows[i].line));
+
+		if (rows[i].path)
+			assert_string_equal(got, rows[i].path);
+		else
+			assert_null(got);
+	}
+}
+
 static void test_torch_runpath(void **state)
 {
 	struct tree *t = *state;
@@ -551,6 +605,8 @@ int main(void)
 		T(test_conda),
 		T(test_torch),
 		T(test_torch_runpath),
+		T(test_t15_record),
+		T(test_t15_record_path),
 		T(test_torch_cpu_and_others),
 		T(test_t6_pipes),
 		T(test_e15_no_library),

@@ -197,6 +197,26 @@ static const struct world_case builds_cases[] = {
 		      "{'name':'nvidia-nccl-cu12','version':'2.21.5'}]}]}" },
 	  .shows = "mixed-cuda-wheels",
 	  .root = "mixed-cuda-wheels" },
+	{ .what = "a wheel whose file went with another one",
+	  .layers = { HOST,
+		      "{'pythons':[{'prefix':'/v','active':'yes','version':'3.11.2',"
+		      "'torch':{'version':'2.5.1+cu124','cuda':'12.4','origin':'pip'},"
+		      "'loads':[{'name':'libcublas.so.12','by':'libtorch_cuda.so','package':'torch',"
+		      "'path':{'state':'absent'}}],"
+		      "'packages':["
+		      "{'name':'nvidia-cublas-cu12','version':'12.4.5.8',"
+		      "'missing':['nvidia/cublas/lib/libcublas.so.12']}]}]}" },
+	  .shows = "mixed-cuda-wheels",
+	  .root = "mixed-cuda-wheels" },
+	{ .what = "a file that nobody asks for",
+	  .layers = { HOST,
+		      "{'pythons':[{'prefix':'/v','active':'yes','version':'3.11.2',"
+		      "'torch':{'version':'2.5.1+cu124','cuda':'12.4','origin':'pip'},"
+		      "'packages':["
+		      "{'name':'nvidia-cublas-cu12','version':'12.4.5.8',"
+		      "'missing':['nvidia/cublas/lib/libnvblas.so.12']}]}]}" },
+	  .shows = "mixed-cuda-wheels",
+	  .root = "" },
 	{ .what = "wheels of two folders",
 	  .layers = { HOST,
 		      "{'pythons':[{'prefix':'/v','active':'yes','version':'3.11.2',"
