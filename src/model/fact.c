@@ -64,6 +64,23 @@ void fact_list_set(struct fact_list *f, const char **values, size_t n, const cha
 				 .source = source };
 }
 
+void fact_list_add(struct arena *a, struct fact_list *f, const char *value, const char *source,
+		   size_t most)
+{
+	const char **list = NULL;
+	size_t n = 0, i;
+
+	if (f->n == most)
+		return;
+	for (i = 0; i < f->n; i++) {
+		if (strcmp(f->values[i], value) == 0)
+			return;
+		*ARENA_APPEND(a, list, n) = f->values[i];
+	}
+	*ARENA_APPEND(a, list, n) = value;
+	fact_list_set(f, list, n, source);
+}
+
 bool fact_is(const struct fact *f, const char *value)
 {
 	return f->state == FACT_KNOWN && strcmp(f->value, value) == 0;

@@ -51,6 +51,9 @@ void fact_int(struct arena *a, struct fact *f, int64_t value, const char *source
 /* By errno: ENOENT/ENOTDIR absent, EACCES/EPERM denied, anything else broken. */
 void fact_errno(struct fact *f, int errnum, const char *source);
 void fact_list_set(struct fact_list *f, const char **values, size_t n, const char *source);
+/* Appends one that is not in it yet, on arena `a`; a list of `most` stays as it is. */
+void fact_list_add(struct arena *a, struct fact_list *f, const char *value, const char *source,
+		   size_t most);
 
 static inline bool fact_known(const struct fact *f)
 {
@@ -58,7 +61,7 @@ static inline bool fact_known(const struct fact *f)
 }
 bool fact_is(const struct fact *f, const char *value); /* KNOWN and equal */
 bool fact_yes(const struct fact *f);
-bool fact_no(const struct fact *f);		     /* KNOWN and "no" */
+bool fact_no(const struct fact *f);				/* KNOWN and "no" */
 const char *fact_value(const struct fact *f, const char *dflt); /* dflt unless KNOWN */
 bool fact_to_int(const struct fact *f, int64_t *ret);
 bool fact_list_has(const struct fact_list *f, const char *value);

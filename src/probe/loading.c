@@ -13,31 +13,23 @@ bool loading_is_cuda(const char *name)
 		"libcusolver", "libcusparse", "libnccl.",	"libnvrtc.",  "libnvJitLink.",
 		"libcupti.",   "libcufile.",  "libnvToolsExt.", "libnvshmem", "libnpp",
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(stems); i++)
-		if (strncmp(name, stems[i], strlen(stems[i])) == 0)
-			return true;
-	return false;
+	return py_begins(name, stems, ARRAY_LEN(stems));
 }
 
 static bool is_framework(const char *name)
 {
-	static const char *const stems[] = { "libtorch", "libc10", "libshm.", "libcaffe2",
-					     "libonnxruntime", "libtensorflow" };
-	size_t i;
+	static const char *const stems[] = { "libtorch",  "libc10",	    "libshm.",
+					     "libcaffe2", "libonnxruntime", "libtensorflow" };
 
-	for (i = 0; i < ARRAY_LEN(stems); i++)
-		if (strncmp(name, stems[i], strlen(stems[i])) == 0)
-			return true;
-	return false;
+	return py_begins(name, stems, ARRAY_LEN(stems));
 }
 
-static bool read_elf(struct loading *l, const char *path, struct elf *ret)
+bool loading_read_elf(struct probe_ctx *p, const char *path, struct elf *ret)
 {
-	_cleanup_fd_ int fd = sysroot_open_file(l->p->root, path);
+	_cleanup_fd_ int fd = sysroot_open_file(p->root, path);
 
-	return fd >= 0 && elf_read(l->a, fd, ret) == 0;
+	return fd >= 0 && elf_read(p->a, fd, ret) == 0;
 }
 
 void loading_init(struct loading *l, struct probe_ctx *p, const struct py_env *e,
@@ -49,7 +41,7 @@ void loading_init(struct loading *l, struct probe_ctx *p, const struct py_env *e
 	*l = (struct loading){ .p = p, .a = p->a, .out = out, .machine = machine };
 	ldso_init(&l->ld, p->root, p->a, machine, snapshot_env(p->s, "LD_LIBRARY_PATH"));
 	if (e->interpreter && sysroot_realpath(p->root, p->a, e->interpreter, &real) == 0 &&
-	    read_elf(l, real, &exe) && !exe.runpath && exe.rpath) {
+	    loading_read_elf(p, real, &exe) && !exe.runpath && exe.rpath) {
 		l->exe_dir = path_dir(p->a, real);
 		l->exe_rpath = exe.rpath;
 	}
@@ -87,7 +79,7 @@ static bool take(struct loading *l, int at, const char *dir, const char *name, c
 	if (sysroot_realpath(l->p->root, l->a, dir, &real) != 0)
 		return false;
 	path = path_join(l->a, real, name);
-	if (!read_elf(l, path, &e) || strcmp(elf_machine_name(&e), l->machine) != 0)
+	if (!loading_read_elf(l->p, path, &e) || strcmp(elf_machine_name(&e), l->machine) != 0)
 		return false;
 	l->list[at].path = path;
 	l->list[at].via = via;
@@ -101,16 +93,15 @@ static bool take(struct loading *l, int at, const char *dir, const char *name, c
 	return true;
 }
 
-/* One entry of RPATH or RUNPATH; $ORIGIN is the folder of the library as it was loaded. */
-static const char *expand(struct loading *l, struct view entry, const char *origin)
+const char *loading_expand(struct arena *a, struct view entry, const char *origin)
 {
 	static const char *const tokens[] = { "$ORIGIN", "${ORIGIN}" };
-	const char *text = view_dup(l->a, entry);
+	const char *text = view_dup(a, entry);
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(tokens); i++)
 		if (strncmp(text, tokens[i], strlen(tokens[i])) == 0)
-			return arena_printf(l->a, "%s%s", origin, text + strlen(tokens[i]));
+			return arena_printf(a, "%s%s", origin, text + strlen(tokens[i]));
 	return text[0] == '/' ? text : NULL;
 }
 
@@ -122,7 +113,7 @@ static bool by_list(struct loading *l, int at, const char *name, const char *lis
 
 	while (rest.n) {
 		entry = view_cut(rest, ':', &rest);
-		dir = entry.n ? expand(l, entry, origin) : NULL;
+		dir = entry.n ? loading_expand(l->a, entry, origin) : NULL;
 		if (dir && take(l, at, dir, name, via))
 			return true;
 	}

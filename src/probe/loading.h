@@ -3,6 +3,13 @@
  * What a process of an environment would have loaded: libraries one after another, each found by
  * the loader's rules for the one that asks (ld.so(8)). Only libraries of CUDA and of the frameworks
  * are followed; the rest of the system is of no interest here. For the Python probe alone.
+ *
+ * Why this is no load session (sys/ldso_load), which follows the loader to the letter: a session
+ * answers as a process would, so that with one library missing dlopen takes back everything that
+ * came with it, while rules have to know of each library by itself where it would come from, beside
+ * those that are missing; it stops at a file that the loader refuses, as the libraries of an image
+ * are of which only a part was kept; and it reads whatever the interpreter and the system libraries
+ * need as well, for every environment of a machine. `cuvet inspect` has the sessions.
  */
 #ifndef PROBE_LOADING_H
 #define PROBE_LOADING_H
@@ -20,7 +27,7 @@ struct loaded {
 	const char *rpath, *runpath;
 	const char **needed;
 	size_t n_needed;
-	int by; /* index of the one that asked; -1: Python itself */
+	int by;	    /* index of the one that asked; -1: Python itself */
 	bool fresh; /* not yet looked at for what it needs */
 };
 
@@ -48,6 +55,13 @@ int loading_open(struct loading *l, const char *path);
 int loading_find(struct loading *l, const char *name, int by);
 /* Everything that is needed by what was loaded, breadth first as the loader does it. */
 void loading_all(struct loading *l);
+/*
+ * One entry of DT_RPATH or DT_RUNPATH; $ORIGIN is the folder of the library as it was loaded. NULL
+ * for what is not absolute then.
+ */
+const char *loading_expand(struct arena *a, struct view entry, const char *origin);
+/* The file as an ELF file; false when it is none or cannot be read. */
+bool loading_read_elf(struct probe_ctx *p, const char *path, struct elf *ret);
 /* Is it a library of CUDA, by its name ("libcublasLt.so.12")? */
 bool loading_is_cuda(const char *name);
 

@@ -67,6 +67,8 @@ const char *py_assigned(struct arena *a, struct view text, const char *name);
 const char *py_normalize(struct arena *a, struct view name);
 /* Letters, digits and .+-_!~ only: what a version or a build string consists of. */
 bool py_is_word(struct view v);
+/* Does the name begin as one of these? */
+bool py_begins(const char *name, const char *const *stems, size_t n);
 /* "3.12" out of "3.12.3"; NULL when it does not begin like that. */
 const char *py_minor(struct arena *a, const char *version);
 

@@ -8,9 +8,7 @@
 
 #include "base/arena.h"
 #include "model/version.h"
-#include "probe/python.h"
-#include "sys/elf.h"
-#include "sys/ldso.h"
+#include "probe/loading.h"
 
 enum { SHADOWED_MAX = 16 };
 
@@ -26,13 +24,6 @@ struct hunt {
 	size_t n_hits;
 };
 
-static bool read_elf(struct probe_ctx *p, const char *path, struct elf *ret)
-{
-	_cleanup_fd_ int fd = sysroot_open_file(p->root, path);
-
-	return fd >= 0 && elf_read(p->a, fd, ret) == 0;
-}
-
 /*
  * Takes dir/name when it is a library for this machine; a second one is noted as hidden by the
  * first.
@@ -47,7 +38,7 @@ static void try_dir(struct hunt *h, const char *dir, const char *via)
 	if (sysroot_realpath(h->p->root, h->p->a, dir, &dir) != 0)
 		return;
 	path = path_join(h->p->a, dir, h->name);
-	if (!read_elf(h->p, path, &e) || e.machine != h->machine || e.wide != h->wide)
+	if (!loading_read_elf(h->p, path, &e) || e.machine != h->machine || e.wide != h->wide)
 		return;
 	if (sysroot_realpath(h->p->root, h->p->a, path, &real) != 0)
 		return;
@@ -66,19 +57,6 @@ static void try_dir(struct hunt *h, const char *dir, const char *via)
 	*ARENA_APPEND(h->p->a, h->shadowed, h->n_shadowed) = path;
 }
 
-/* One entry of an RPATH or RUNPATH. $ORIGIN is the folder of the library as it was loaded. */
-static const char *expand(struct hunt *h, struct view entry, const char *origin)
-{
-	static const char *const tokens[] = { "$ORIGIN", "${ORIGIN}" };
-	const char *text = view_dup(h->p->a, entry);
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(tokens); i++)
-		if (strncmp(text, tokens[i], strlen(tokens[i])) == 0)
-			return arena_printf(h->p->a, "%s%s", origin, text + strlen(tokens[i]));
-	return text[0] == '/' ? text : NULL;
-}
-
 static void try_list(struct hunt *h, const char *list, const char *origin, const char *via)
 {
 	struct view rest = view_of(list), entry;
@@ -86,7 +64,7 @@ static void try_list(struct hunt *h, const char *list, const char *origin, const
 
 	while (rest.n) {
 		entry = view_cut(rest, ':', &rest);
-		dir = entry.n ? expand(h, entry, origin) : NULL;
+		dir = entry.n ? loading_expand(h->p->a, entry, origin) : NULL;
 		if (dir)
 			try_dir(h, dir, via);
 	}
@@ -109,7 +87,7 @@ static void try_rpaths(struct hunt *h, const struct py_env *e, const struct elf 
 	if (e->interpreter && sysroot_realpath(h->p->root, h->p->a, e->interpreter, &real) == 0)
 		loaders[1] = real;
 	for (i = 0; i < ARRAY_LEN(loaders); i++)
-		if (loaders[i] && read_elf(h->p, loaders[i], &x) && !x.runpath)
+		if (loaders[i] && loading_read_elf(h->p, loaders[i], &x) && !x.runpath)
 			try_list(h, x.rpath, path_dir(h->p->a, loaders[i]),
 				 "DT_RPATH of the loading library");
 }
@@ -184,7 +162,7 @@ void py_cudnn(struct probe_ctx *p, const struct py_env *e, struct python *out, c
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(askers) && !h.name; i++)
-		if (read_elf(p, path_join(p->a, lib, askers[i]), &asks))
+		if (loading_read_elf(p, path_join(p->a, lib, askers[i]), &asks))
 			h.name = needed_cudnn(&asks);
 	if (!h.name) {
 		fact_absent(&h.lib->name, lib);

@@ -81,18 +81,7 @@ static void find_places(struct hunt *h)
 
 static void note(struct hunt *h, struct fact_list *f, const char *path, const char *source)
 {
-	const char **list = NULL;
-	size_t n = 0, i;
-
-	if (f->n == LIST_MAX)
-		return;
-	for (i = 0; i < f->n; i++) {
-		if (strcmp(f->values[i], path) == 0)
-			return;
-		*ARENA_APPEND(h->p->a, list, n) = f->values[i];
-	}
-	*ARENA_APPEND(h->p->a, list, n) = path;
-	fact_list_set(f, list, n, source);
+	fact_list_add(h->p->a, f, path, source, LIST_MAX);
 }
 
 /* "9" of "libcudnn.so.9.1.0"; 0 when NAME is no version of that library. */

@@ -45,12 +45,8 @@ static bool matters(const char *name)
 		"pytorch-triton", "onnxruntime", "xformers", "flash-",	   "bitsandbytes",
 		"numpy",	  "vllm",	 "cupy",     "apex",	   "deepspeed",
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(stems); i++)
-		if (strncmp(name, stems[i], strlen(stems[i])) == 0)
-			return true;
-	return false;
+	return py_begins(name, stems, ARRAY_LEN(stems));
 }
 
 /* Conda packages whose channel matters. */
@@ -58,12 +54,8 @@ static bool channel_matters(const char *name)
 {
 	static const char *const stems[] = { "pytorch", "libtorch", "torch",  "cuda",
 					     "cudnn",	"libcudnn", "jaxlib", "tensorflow" };
-	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(stems); i++)
-		if (strncmp(name, stems[i], strlen(stems[i])) == 0)
-			return true;
-	return false;
+	return py_begins(name, stems, ARRAY_LEN(stems));
 }
 
 /* A new package, or NULL when one of that name came first on the path or there are too many. */

@@ -15,32 +15,13 @@ enum { NAMES_MAX = 50000, TEXT_MAX = 256 << 10, LIST_MAX = 64, REQUIRES_MAX = 64
 static bool matters(const char *name)
 {
 	static const char *const stems[] = {
-		"torch",   "vllm",     "xformers",  "flash-attn", "bitsandbytes", "deepspeed",
-		"jax",	   "tensorflow", "triton",  "cupy",	  "onnxruntime-gpu", "lightning",
-		"accelerate", "auto-gptq", "mmcv",  "detectron2", "apex",	  "fastai",
+		"torch",	   "vllm",	"xformers",   "flash-attn", "bitsandbytes",
+		"deepspeed",	   "jax",	"tensorflow", "triton",	    "cupy",
+		"onnxruntime-gpu", "lightning", "accelerate", "auto-gptq",  "mmcv",
+		"detectron2",	   "apex",	"fastai",
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(stems); i++)
-		if (strncmp(name, stems[i], strlen(stems[i])) == 0)
-			return true;
-	return false;
-}
-
-static void append(struct arena *a, struct fact_list *f, const char *text, const char *source)
-{
-	const char **list = NULL;
-	size_t n = 0, i;
-
-	if (f->n == LIST_MAX)
-		return;
-	for (i = 0; i < f->n; i++) {
-		if (strcmp(f->values[i], text) == 0)
-			return;
-		*ARENA_APPEND(a, list, n) = f->values[i];
-	}
-	*ARENA_APPEND(a, list, n) = text;
-	fact_list_set(f, list, n, source);
+	return py_begins(name, stems, ARRAY_LEN(stems));
 }
 
 /* A requirement as it stands: printable ASCII, without what only an extra asks for. */
@@ -109,7 +90,7 @@ static void look_at(struct probe_ctx *p, struct python *out, const char *dir, co
 
 	/* pip renames what it replaces: "~orch" is what an interrupted one left. */
 	if (entry[0] == '~') {
-		append(p->a, &out->leftovers, path_join(p->a, dir, entry), dir);
+		fact_list_add(p->a, &out->leftovers, path_join(p->a, dir, entry), dir, LIST_MAX);
 		return;
 	}
 	if (!view_ends(stem, ".dist-info"))
@@ -121,7 +102,7 @@ static void look_at(struct probe_ctx *p, struct python *out, const char *dir, co
 		return;
 	meta = path_join(p->a, dir, entry);
 	if (pkg->name.source && strcmp(pkg->name.source, meta) != 0) {
-		append(p->a, &pkg->copies, meta, dir);
+		fact_list_add(p->a, &pkg->copies, meta, dir, LIST_MAX);
 		return;
 	}
 	read_url(p, pkg, meta);

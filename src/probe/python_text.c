@@ -21,6 +21,16 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+bool py_begins(const char *name, const char *const *stems, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strncmp(name, stems[i], strlen(stems[i])) == 0)
+			return true;
+	return false;
+}
+
 bool py_is_word(struct view v)
 {
 	size_t i;

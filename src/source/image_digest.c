@@ -16,8 +16,8 @@ long hash_all(void *ctx, void *answer, size_t size)
 	size_t i;
 
 	for (i = 0; i < h->n && !bad; i++) {
-		_cleanup_fd_ int fd =
-			open(h->jobs[i].file ? h->jobs[i].file : h->path, O_RDONLY | O_CLOEXEC);
+		_cleanup_fd_ int fd = open(h->jobs[i].file ? h->jobs[i].file : h->path,
+					   O_RDONLY | O_CLOEXEC);
 		unsigned char buf[64 << 10];
 		uint64_t at = h->jobs[i].from, end = at + h->jobs[i].size;
 		char hex[SHA256_HEX + 1];

@@ -49,9 +49,9 @@ static bool is_library(const char *base)
 /* Modules of Python that are read; of the others the name is enough, and of most not even that. */
 static bool is_read(const char *base)
 {
-	static const char *const names[] = { "__init__.py", "version.py",
-					     "_version.py", "build_info.py",
-					     "torch.py",    "build_and_package_info.py" };
+	static const char *const names[] = { "__init__.py", "version.py", "_version.py",
+					     "build_info.py", "torch.py",
+					     "build_and_package_info.py" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
