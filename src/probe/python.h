@@ -105,7 +105,7 @@ void py_loads(struct probe_ctx *p, const struct py_env *e, struct python *out);
 void py_extensions(struct probe_ctx *p, const struct py_env *e, struct python *out);
 /* python_triton.c: Triton, its assembler, and what compiling at run time needs. */
 void py_triton(struct probe_ctx *p, const struct py_env *e, struct python *out);
-/* python_state.c: leftovers, copies, sources and requirements of packages, a torch.py in the way. */
+/* python_state.c: leftovers, copies, sources, requirements of packages, a torch.py in the way. */
 void py_state(struct probe_ctx *p, const struct py_env *e, struct python *out);
 /* python_record.c: files of PyTorch and of NVIDIA's wheels that are gone; needs packages, torch. */
 void py_records(struct probe_ctx *p, const struct py_env *e, struct python *out);
