@@ -107,7 +107,8 @@ static void leave_out(struct run *r, const struct judged_subject *of, struct jud
 	jo->with = of->with;
 }
 
-int judged_names(struct run *r, const enum finding_id **ret_ignore, const enum finding_id **ret_error)
+int judged_names(struct run *r, const enum finding_id **ret_ignore,
+		 const enum finding_id **ret_error)
 {
 	int code = names(r, "ignore", &r->o->ignore, ret_ignore);
 

@@ -181,8 +181,8 @@ const struct torch_row *compat_torch(struct compat *c, const char *version, cons
 /* All rows in order (version, platform, variant); n through ret_n. */
 const struct torch_row *compat_torch_rows(struct compat *c, size_t *ret_n);
 /* Version, platform and variant of row i without a parse of the row; false beyond the end. */
-bool compat_torch_key(struct compat *c, size_t i, struct view *ret_version, struct view *ret_platform,
-		      struct view *ret_variant);
+bool compat_torch_key(struct compat *c, size_t i, struct view *ret_version,
+		      struct view *ret_platform, struct view *ret_variant);
 /* Row i of that table, in its order; NULL beyond the end or damaged. */
 const struct torch_row *compat_torch_at(struct compat *c, size_t i);
 /*

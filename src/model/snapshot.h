@@ -342,7 +342,8 @@
 	F(channel, N_("conda channel"))                           \
 	F(tool, N_("installer"))                                  \
 	F(pinned, N_("pinned")) /* yes: one release is named */   \
-	F(fault, N_("why it cannot be installed")) /* tag, release, python, glibc, platform, label, channel, toolkit, cpu-solve */ \
+	/* tag, release, python, glibc, platform, label, channel, toolkit, cpu-solve */ \
+	F(fault, N_("why it cannot be installed"))                \
 	F(clash, N_("what excludes it"))                          \
 	F(because, N_("asked for by"))                            \
 	F(replaces, N_("build that it replaces"))                 \

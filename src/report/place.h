@@ -6,13 +6,13 @@
 #include "report/report.h"
 
 struct report_place {
-	const char *file; /* NULL: the finding is about a machine */
+	const char *file;    /* NULL: the finding is about a machine */
 	size_t line, column; /* from 1; column 0: not known */
 };
 
 /* The first evidence that names FILE:LINE (:COLUMN) decides. */
 struct report_place report_place(struct arena *a, const struct finding *f);
-/* Stable over changes of other lines: code, file, field and what was seen, 16 hexadecimal digits. */
+/* Stable over changes of other lines: code, file, field and what was seen; 16 hex digits. */
 const char *report_fingerprint(struct arena *a, const struct finding *f);
 /* Message and what to do, in plain text of several lines. */
 const char *report_words(struct arena *a, const struct finding *f);
