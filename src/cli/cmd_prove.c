@@ -8,6 +8,7 @@
 #include "cli/judged.h"
 #include "cli/opts.h"
 #include "cli/present.h"
+#include "compat/compat.h"
 #include "prove/prove.h"
 #include "prove/stack.h"
 #include "report/prove_text.h"
@@ -23,7 +24,7 @@ static const struct opt opt_quick = { .name = "quick", .kind = OPT_FLAG, AT(quic
 static const struct opt opt_full = { .name = "full", .kind = OPT_FLAG, AT(full),
 	.help = N_("nearly all memory by every pattern, and device-side assertions") };
 static const struct opt opt_bench = { .name = "bench", .kind = OPT_FLAG, AT(bench),
-	.help = N_("measure transfers, memory and launches too") };
+	.help = N_("measure transfers, memory and launches too (with --stack: products)") };
 static const struct opt opt_keep_going = { .name = "keep-going", .kind = OPT_FLAG, AT(keep_going),
 	.help = N_("go on after a broken kernel, to see which others break") };
 static const struct opt opt_stack = { .name = "stack", .kind = OPT_STRING, .arg = "PREFIX|auto", AT(stack),
@@ -169,6 +170,9 @@ static int run(struct run *r)
 		return code;
 	if (o->stack && stack_find(r->a, o->stack, &stack, &e))
 		return cli_fail(&e);
+	/* What is to be expected of it. */
+	if (po.bench && compat_open(r->a, o->data, &po.compat, &e))
+		return cli_fail(&e);
 	prove_run(r->a, &po, tell ? &watch : NULL, &p);
 	if (proof_exit(&p) == 0)
 		more(r, &po, o->stack ? &stack : NULL, &p);
@@ -179,6 +183,8 @@ static int run(struct run *r)
 		if (code)
 			return code;
 	}
+	if (po.compat && compat_error(po.compat))
+		return cli_fail(compat_error(po.compat));
 	return render(r, &p);
 }
 

@@ -2,6 +2,9 @@
 /* NVML beside a measurement. */
 #include "prove/gauge.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "sys/child.h"
 
 enum { BUSY_PERCENT = 10, BUSY_DEADLINE_MS = 5000, GPUS_MAX = 64 };
@@ -21,14 +24,22 @@ static const struct dl_symbol symbols[] = {
 	ROW(nvmlDeviceGetMaxPcieLinkGeneration, false),
 	ROW(nvmlDeviceGetMaxPcieLinkWidth, false),
 	ROW(nvmlDeviceGetCurrentClocksThrottleReasons, false),
+	ROW(nvmlDeviceGetEnforcedPowerLimit, false),
+	ROW(nvmlDeviceGetPowerManagementDefaultLimit, false),
+	ROW(nvmlDeviceGetEccMode, false),
 };
 
 void gauge_open(struct lab *l, struct gauge *g)
 {
 	struct dl_report r;
-	char address[32] = "";
+	char address[32] = "", name[96] = "";
 
 	*g = (struct gauge){ .there = false };
+	if (l->opt->compat && !CU(l, cuDeviceGetName, name, (int)sizeof(name), l->dev)) {
+		name[sizeof(name) - 1] = '\0';
+		g->slice = strstr(name, " MIG ") != NULL;
+		compat_perf(l->opt->compat, name, &g->perf);
+	}
 	if (!l->cu.cuDeviceGetPCIBusId || CU(l, cuDeviceGetPCIBusId, address, 32, l->dev))
 		return;
 	address[sizeof(address) - 1] = '\0';
@@ -75,37 +86,53 @@ bool gauge_busy(void)
 	return r.end == CHILD_ANSWERED && r.n == 1 && busy;
 }
 
-static unsigned ask(const struct gauge *g, nvmlReturn_t (*fn)(nvmlDevice_t, unsigned int *))
+static unsigned ask(const struct gauge *g, nvmlReturn_t (*fn)(nvmlDevice_t, unsigned int *),
+		    unsigned most)
 {
 	unsigned n = 0;
 
-	return fn && !fn(g->dev, &n) && n <= 32 ? n : 0;
+	return fn && !fn(g->dev, &n) && n <= most ? n : 0;
 }
 
 void gauge_read(struct gauge *g)
 {
+	enum { LINK_MOST = 32, MILLIWATTS_MOST = 10000000 };
+	unsigned long long reasons = 0;
+	int ecc = 0, pending = 0;
+
 	if (!g->there)
 		return;
-	g->gen = ask(g, g->api.nvmlDeviceGetCurrPcieLinkGeneration);
-	g->width = ask(g, g->api.nvmlDeviceGetCurrPcieLinkWidth);
-	g->max_gen = ask(g, g->api.nvmlDeviceGetMaxPcieLinkGeneration);
-	g->max_width = ask(g, g->api.nvmlDeviceGetMaxPcieLinkWidth);
+	g->gen = ask(g, g->api.nvmlDeviceGetCurrPcieLinkGeneration, LINK_MOST);
+	g->width = ask(g, g->api.nvmlDeviceGetCurrPcieLinkWidth, LINK_MOST);
+	g->max_gen = ask(g, g->api.nvmlDeviceGetMaxPcieLinkGeneration, LINK_MOST);
+	g->max_width = ask(g, g->api.nvmlDeviceGetMaxPcieLinkWidth, LINK_MOST);
+	g->watts = ask(g, g->api.nvmlDeviceGetEnforcedPowerLimit, MILLIWATTS_MOST) / 1000;
+	g->full_watts =
+		ask(g, g->api.nvmlDeviceGetPowerManagementDefaultLimit, MILLIWATTS_MOST) / 1000;
+	g->ecc = g->api.nvmlDeviceGetEccMode &&
+		 !g->api.nvmlDeviceGetEccMode(g->dev, &ecc, &pending) && ecc == 1;
 	if (g->api.nvmlDeviceGetCurrentClocksThrottleReasons &&
-	    g->api.nvmlDeviceGetCurrentClocksThrottleReasons(g->dev, &g->held_back))
-		g->held_back = 0;
+	    !g->api.nvmlDeviceGetCurrentClocksThrottleReasons(g->dev, &reasons))
+		g->held_back |= reasons;
 }
 
-double gauge_link_rate(const struct gauge *g)
+double gauge_link_rate(struct lab *l, const struct gauge *g)
 {
-	/* GB/s a lane: 2.5 and 5 GT/s with 8 of 10 bits, 8 to 32 with 128 of 130, 64 with 242 of
-	 * 256. */
-	static const double lane[] = { 0, 0.25, 0.5, 0.9846, 1.9692, 3.9385, 7.5625 };
+	double share, rate;
 
-	return g->gen < ARRAY_LEN(lane) ? lane[g->gen] * g->width : 0;
+	if (!l->opt->compat || g->slice)
+		return 0;
+	rate = compat_perf_link(l->opt->compat, g->gen, g->width, &share);
+	return rate * share;
 }
 
-/* What NVML shows that could explain a low figure. */
-static const char *cause(struct lab *l, const struct gauge *g)
+double gauge_expected(const struct gauge *g, enum perf_kind kind)
+{
+	return kind < PERF_KINDS && !g->slice ? g->perf.peak[kind] * g->perf.share[kind] : 0;
+}
+
+/* Why clocks are held back; NULL: they are not. Others than those named are the idle GPU's. */
+static const char *throttle(const struct gauge *g)
 {
 	static const struct {
 		unsigned long long bit;
@@ -120,29 +147,66 @@ static const char *cause(struct lab *l, const struct gauge *g)
 	};
 	size_t i;
 
+	for (i = 0; i < ARRAY_LEN(reasons); i++)
+		if (g->held_back & reasons[i].bit)
+			return _(reasons[i].text);
+	return NULL;
+}
+
+static const char *cause_of_link(struct lab *l, const struct gauge *g)
+{
 	if (g->width && g->width < g->max_width)
 		return arena_printf(l->a, _("the link has %u of %u lanes"), g->width, g->max_width);
 	if (g->gen && g->gen < g->max_gen)
 		return arena_printf(l->a, _("the link runs at generation %u of %u"), g->gen,
 				    g->max_gen);
-	for (i = 0; i < ARRAY_LEN(reasons); i++)
-		if (g->held_back & reasons[i].bit)
-			return _(reasons[i].text);
+	return NULL;
+}
+
+/* What NVML shows that could explain a low figure. */
+static const char *cause(struct lab *l, const struct gauge *g, int of)
+{
+	const char *text = of == GAUGE_LINK ? cause_of_link(l, g) : throttle(g);
+
+	if (!text && of == GAUGE_LINK)
+		text = throttle(g);
+	/* A cap that the reasons name is told by them. */
+	if (of != GAUGE_LINK && g->watts && g->watts < g->full_watts &&
+	    (!text || (g->held_back & 0x4)))
+		return arena_printf(l->a, _("the power limit is %u of %u W"), g->watts,
+				    g->full_watts);
+	if (!text && of == GAUGE_MEMORY && g->ecc)
+		return _("ECC is on, which takes bandwidth where the memory is GDDR");
+	if (text)
+		return text;
 	return g->there ? _("NVML shows no cause") : _("NVML is not there to say why");
 }
 
-int gauge_judge(struct lab *l, const struct gauge *g, double value, double expected)
+void gauge_figures(struct lab *l, const struct gauge_claim *c)
 {
-	double ratio = expected > 0 ? value / expected : 0;
+	char name[PROOF_NAME];
 
-	if (expected <= 0)
+	if (c->expected <= 0)
+		return;
+	snprintf(name, sizeof(name), "%s%sratio", c->name, c->name[0] ? "_" : "");
+	if (!c->name[0])
+		lab_figure(l, "expected_gb_per_s", c->expected);
+	lab_figure(l, name, c->value / c->expected);
+}
+
+int gauge_judge(struct lab *l, const struct gauge *g, const struct gauge_claim *c)
+{
+	double percent;
+
+	if (c->expected <= 0)
 		return 0;
-	lab_figure(l, "expected_gb_per_s", expected);
-	lab_figure(l, "ratio", ratio);
-	if (ratio >= 0.8)
+	percent = c->value / c->expected * 100;
+	if (percent >= 80)
 		return 0;
 	if (l->opt->busy)
-		return lab_doubt(l, N_("slow (%.0f%%), but others use this GPU: not judged"),
-				 ratio * 100);
-	return lab_doubt(l, N_("%.0f%% of what is to be expected; %s"), ratio * 100, cause(l, g));
+		return lab_doubt(l, N_("%s%sslow (%.0f%%), but GPUs here are in use: not judged"),
+				 c->name, c->name[0] ? " " : "", percent);
+	return lab_doubt(l, N_("%s%s%.0f%% of what is to be expected%s; %s"), c->name,
+			 c->name[0] ? ": " : "", percent, c->inferred ? _(" (inferred)") : "",
+			 cause(l, g, c->of));
 }

@@ -6,6 +6,7 @@
 #ifndef PROVE_GAUGE_H
 #define PROVE_GAUGE_H
 
+#include "compat/perf.h"
 #include "probe/nvml_api.h"
 #include "prove/lab.h"
 
@@ -26,6 +27,9 @@ struct gauge_api {
 	nvmlReturn_t (*nvmlDeviceGetMaxPcieLinkWidth)(nvmlDevice_t, unsigned int *);
 	nvmlReturn_t (*nvmlDeviceGetCurrentClocksThrottleReasons)(nvmlDevice_t,
 								  unsigned long long *);
+	nvmlReturn_t (*nvmlDeviceGetEnforcedPowerLimit)(nvmlDevice_t, unsigned int *);
+	nvmlReturn_t (*nvmlDeviceGetPowerManagementDefaultLimit)(nvmlDevice_t, unsigned int *);
+	nvmlReturn_t (*nvmlDeviceGetEccMode)(nvmlDevice_t, int *, int *);
 };
 
 /* Does somebody use a GPU of this machine? Asks NVML in a child; without it: no. For the keeper. */
@@ -36,19 +40,35 @@ struct gauge {
 	struct gauge_api api;
 	nvmlDevice_t dev;
 	unsigned gen, width, max_gen, max_width; /* of the PCIe link; 0: not known */
-	unsigned long long held_back;		 /* bits nvmlClocksThrottleReason* */
+	unsigned long long held_back; /* bits nvmlClocksThrottleReason*, of all readings */
+	unsigned watts, full_watts; /* the limit in force, and the card's own; 0: not known */
+	bool ecc;
+	bool slice; /* a MIG device: whole figures do not hold for it */
+	struct perf perf;
+};
+
+/* What is held against what. */
+struct gauge_claim {
+	enum { GAUGE_LINK, GAUGE_MEMORY, GAUGE_COMPUTE } of;
+	const char *name; /* in front of its figures: "bf16"; "" */
+	double value, expected; /* expected 0: not known, nothing is said */
+	bool inferred;		/* the expected figure is */
 };
 
 /* Never fails: without NVML `there` is false. */
 void gauge_open(struct lab *l, struct gauge *g);
 /* Reads link and reasons: to be called while the GPU works, since both change when it rests. */
 void gauge_read(struct gauge *g);
-/* GB/s that the link carries one way, its coding taken off; 0: not known. */
-double gauge_link_rate(const struct gauge *g);
+/* GB/s that a good set-up gets over the present link one way; 0: not known. */
+double gauge_link_rate(struct lab *l, const struct gauge *g);
+/* Peak x share of the table for a whole GPU; 0: not known. */
+double gauge_expected(const struct gauge *g, enum perf_kind kind);
+/* Figures "expected_gb_per_s" (of claims without a name) and "ratio"; nothing when not known. */
+void gauge_figures(struct lab *l, const struct gauge_claim *c);
 /*
- * Figures "expected_..." and "ratio" for `value` against `expected`. Below 0.8 the rung becomes
- * inconclusive, with what may be the cause; a GPU that others use is not judged. 0 or -1.
+ * Below 0.8 the rung becomes inconclusive, with what may be the cause; where others use GPUs it is
+ * not judged. 0 or -1.
  */
-int gauge_judge(struct lab *l, const struct gauge *g, double value, double expected);
+int gauge_judge(struct lab *l, const struct gauge *g, const struct gauge_claim *c);
 
 #endif

@@ -26,6 +26,8 @@ struct lab_turn {
 	_Atomic int32_t holder; /* its GPU's number and one */
 };
 
+struct compat;
+
 struct prove_options {
 	bool full, bench;
 	bool keep_going; /* a broken rung above the base ends nothing */
@@ -35,6 +37,7 @@ struct prove_options {
 	uint64_t seed;
 	const char *library;   /* "libcuda.so.1" */
 	struct lab_turn *turn; /* NULL: there are no others */
+	struct compat *compat; /* what is to be expected; NULL: not known */
 };
 
 struct lab_module;

@@ -20,7 +20,7 @@ enum proof_result {
 	PROOF_INCONCLUSIVE,
 };
 
-enum { PROOF_FIGURES = 12, PROOF_TEXT = 240, PROOF_NAME = 32 };
+enum { PROOF_FIGURES = 24, PROOF_TEXT = 240, PROOF_NAME = 32 };
 
 struct proof_figure {
 	char name[PROOF_NAME]; /* with its unit: "gb_per_s" */
@@ -46,7 +46,7 @@ struct proof_test {
 };
 
 struct proof_gpu {
-	char name[96], uuid[64], address[32];
+	char name[96], uuid[96], address[32];
 	int cc; /* 89 */
 	bool known;
 };

@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "prove/gauge.h"
+#include "prove/target.h"
 #include "prove/worker.h"
 #include "sys/sysroot.h"
 
@@ -29,6 +31,7 @@ struct keeper {
 	struct worker *workers[WORKER_GPUS_MAX];
 	size_t n;
 	bool direct; /* each worker sees its own GPU alone from the start */
+	struct targets targets; /* n 0: GPUs as libcuda counts them */
 	int signals; /* signalfd; -1 */
 	int caught;
 };
@@ -107,6 +110,35 @@ static int count_nodes(struct arena *a)
 }
 
 /*
+ * With MIG each device has a worker. `scout`: the one that came upon it, under number 0, or NULL;
+ * uuid: what it runs on.
+ */
+static void start_targets(struct keeper *k, const struct worker *scout, const char *uuid)
+{
+	struct targets *t = &k->targets;
+	char own[sizeof(t->uuid[0])];
+	uint32_t i, first = 0;
+	int only = k->opt->gpu;
+
+	k->direct = true;
+	k->p->n_gpus = t->n;
+	k->p->gpus = arena_calloc(k->a, t->n, sizeof(*k->p->gpus));
+	if (scout) {
+		/* libcuda takes the first MIG device, should the two name it differently. */
+		while (first < t->n && strcmp(t->uuid[first], uuid) != 0)
+			first++;
+		for (i = 0; first == t->n && i < t->n; i++)
+			first = begins(t->uuid[i], "MIG-") ? i : first;
+		memcpy(own, t->uuid[first], sizeof(own));
+		memmove(t->uuid[1], t->uuid[0], first * sizeof(own));
+		memcpy(t->uuid[0], own, sizeof(own));
+	}
+	for (i = scout ? 1 : 0; i < t->n && k->n < WORKER_GPUS_MAX; i++)
+		if (only < 0 || (int)i == only)
+			add_worker(k, (int)i, t->uuid[i], true);
+}
+
+/*
  * With the GPUs' number known and nothing hidden by the user, each worker is started at once with
  * its own one visible; else the first one sees all and says which there are.
  */
@@ -115,6 +147,11 @@ static void start(struct keeper *k)
 	const char *chosen = getenv("CUDA_VISIBLE_DEVICES"), *order = getenv("CUDA_DEVICE_ORDER");
 	int n = chosen || order ? 0 : count_nodes(k->a), i, only = k->opt->gpu;
 
+	if (!chosen && !order && target_hint(k->a) && target_list(&k->targets) &&
+	    (only < 0 || only < (int)k->targets.n)) {
+		start_targets(k, NULL, NULL);
+		return;
+	}
 	if (n > WORKER_GPUS_MAX || (only >= 0 && only >= n))
 		n = 0;
 	if (n < 2) {
@@ -133,9 +170,15 @@ static void take_gpu(struct keeper *k, const struct worker *w, const struct work
 {
 	struct proof *p = k->p;
 
+	if (!k->direct && !k->targets.n && w->gpu == 0 && strstr(n->gpu.name, " MIG ") &&
+	    !getenv("CUDA_VISIBLE_DEVICES") && target_list(&k->targets))
+		start_targets(k, w, n->gpu.uuid);
 	if (k->direct) {
 		if (n->rung == 0)
 			p->gpus[w->gpu] = n->gpu;
+		if (n->rung == 0 && k->targets.n)
+			snprintf(p->gpus[w->gpu].uuid, sizeof(p->gpus[0].uuid), "%s",
+				 k->targets.uuid[w->gpu]);
 		return;
 	}
 	if (!p->gpus) {
@@ -270,5 +313,6 @@ void prove_run(struct arena *a, const struct prove_options *o, const struct prov
 	if (own.turn)
 		munmap(own.turn, sizeof(*own.turn));
 	collect(&k);
+	sibling_judge(&own, ret);
 	ret->ms = clock_ms() - began;
 }

@@ -16,6 +16,11 @@ void prove_run(struct arena *a, const struct prove_options *o, const struct prov
 	       struct proof *ret);
 /* Every pair of GPUs; appends rows "p2p" where there are two or more. */
 void peer_run(struct arena *a, const struct prove_options *o, struct proof *p);
+/*
+ * Speeds of GPUs of one model against the best of them: figure "of_best_sibling"; below 0.8 the row
+ * becomes inconclusive, but where others use the GPUs.
+ */
+void sibling_judge(const struct prove_options *o, struct proof *p);
 /* The present environment without what the loader would preload; `visible`: CUDA_VISIBLE_DEVICES
  * set to that, NULL: as it is. */
 const char *const *prove_environment(struct arena *a, const char *visible);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "prove/gauge.h"
 #include "prove/reference.h"
 #include "prove/stack_call.h"
 
@@ -278,8 +279,31 @@ static int random_matrix(struct lab *l, CUdeviceptr *p, const struct kind *k, si
 	return 0;
 }
 
-static int gemm_measure(struct lab *l, struct lt *t, const struct kind *k, int n)
+struct speed {
+	struct lt t;
+	struct gauge g;
+	struct gauge_claim low; /* the lowest of its expectation; expected 0: none was known */
+};
+
+static void gemm_claim(struct lab *l, struct speed *s, const char *name, double value)
 {
+	enum perf_kind kind = compat_perf_kind(name);
+	struct gauge_claim c = { .of = GAUGE_COMPUTE,
+				 .name = name,
+				 .value = value,
+				 .expected = gauge_expected(&s->g, kind) };
+
+	if (c.expected <= 0)
+		return;
+	c.inferred = s->g.perf.inferred[kind];
+	gauge_figures(l, &c);
+	if (s->low.expected <= 0 || value / c.expected < s->low.value / s->low.expected)
+		s->low = c;
+}
+
+static int gemm_measure(struct lab *l, struct speed *s, const struct kind *k, int n)
+{
+	struct lt *t = &s->t;
 	const int size[3] = { n, n, n };
 	size_t elements = (size_t)n * (size_t)n;
 	int out_type = k->type == R_8F_E4M3 ? R_16BF : k->type, i, j;
@@ -302,6 +326,8 @@ static int gemm_measure(struct lab *l, struct lt *t, const struct kind *k, int n
 			if (lt_start(l, t, &p))
 				return -1;
 		TRY(l, cuEventRecord, end, NULL);
+		/* They are under way. */
+		gauge_read(&s->g);
 		TRY(l, cuEventSynchronize, end);
 		TRY(l, cuEventElapsedTime, &once, start, end);
 		for (j = i; i >= 0 && j > 0 && ms[j - 1] > (double)once; j--)
@@ -312,6 +338,7 @@ static int gemm_measure(struct lab *l, struct lt *t, const struct kind *k, int n
 	x = 5 * 2.0 * n * n * n * 1e-12;
 	snprintf(name, sizeof(name), "%s_tflop_per_s", k->name);
 	lab_figure(l, name, x / ms[GEMM_TIMES / 2] * 1e3);
+	gemm_claim(l, s, k->name, x / ms[GEMM_TIMES / 2] * 1e3);
 	snprintf(name, sizeof(name), "%s_spread", k->name);
 	lab_figure(l, name, (ms[GEMM_TIMES - 2] - ms[1]) / ms[GEMM_TIMES / 2]);
 	TRY(l, cuMemFree_v2, p.pa);
@@ -323,19 +350,21 @@ static int gemm_measure(struct lab *l, struct lt *t, const struct kind *k, int n
 static int gemm_speed(struct lab *l, const struct stack *s)
 {
 	size_t free = 0, total = 0, i;
-	struct lt t = { 0 };
+	struct speed speed = { .low = { .name = "" } };
 	int n = GEMM_SIZE;
 
-	if (lt_open(l, s, &t))
+	if (lt_open(l, s, &speed.t))
 		return -1;
+	gauge_open(l, &speed.g);
 	l->o->n_figures = 0;
 	TRY(l, cuMemGetInfo_v2, &free, &total);
 	while (n > 1024 && (size_t)n * (size_t)n * 16 > free)
 		n /= 2;
 	for (i = 0; i < ARRAY_LEN(kinds); i++)
-		if (l->cc >= kinds[i].first_cc && gemm_measure(l, &t, &kinds[i], n))
+		if (l->cc >= kinds[i].first_cc && gemm_measure(l, &speed, &kinds[i], n))
 			return -1;
-	return 0;
+	/* The lowest of all speaks for them. */
+	return gauge_judge(l, &speed.g, &speed.low);
 }
 
 const struct stack_rung stack_cublas = {

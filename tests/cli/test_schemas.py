@@ -83,9 +83,9 @@ def problems_of(validator, doc):
     return out
 
 
-def run(args, home, codes=(0, 1, 3)):
+def run(args, home, codes=(0, 1, 3), more=None):
     env = {k: v for k, v in os.environ.items() if k in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS")}
-    env.update(LC_ALL="C", HOME=home, CUVET_NO_USER_DATA="1")
+    env.update(LC_ALL="C", HOME=home, CUVET_NO_USER_DATA="1", **(more or {}))
     done = subprocess.run([CUVET, *args], env=env, stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=60, check=False)
     if done.returncode not in codes:
@@ -93,9 +93,9 @@ def run(args, home, codes=(0, 1, 3)):
     return done.stdout.decode("utf-8")
 
 
-def check(validator, name, args, home, codes=(0, 1, 3)):
+def check(validator, name, args, home, codes=(0, 1, 3), more=None):
     try:
-        report(name, problems_of(validator, json.loads(run(args, home, codes))))
+        report(name, problems_of(validator, json.loads(run(args, home, codes, more))))
     except ValueError as error:
         report(name, [str(error)])
 
@@ -170,6 +170,22 @@ def of_env(env, reports, home):
     check(reports, "env --check", ["env", "--json", "--check"], home)
 
 
+def of_prove(proof, home):
+    """With the stand-ins for the driver: healthy and measured, two GPUs, broken, and no driver."""
+    libs = os.path.join(home, "libs")
+    standin = os.environ.get("CUVET_STANDIN", str(ROOT / "build/standin"))
+    os.mkdir(libs)
+    for name in "libcuda", "libnvidia-ml":
+        os.symlink(os.path.join(standin, name + ".so"), os.path.join(libs, name + ".so.1"))
+    cases = [("measured, slow", "cc0=9.0;bus=900000", ["--bench"]), ("two GPUs", "devices=2", []),
+             ("a wrong bit", "flip=cuvet_fma", []), ("a crash", "behave=segv;at=cuLaunchKernel", []),
+             ("an old GPU", "cc0=3.5", [])]
+    for name, script, args in cases:
+        check(proof, "prove: " + name, ["prove", "--json", *args], home,
+              more={"LD_LIBRARY_PATH": libs, "CUVET_STANDIN_SCRIPT": script})
+    check(proof, "prove, this machine", ["prove", "--json"], home)
+
+
 def negative(validators):
     """The schemas can fail: an empty object, another schema, and a field that is not documented."""
     for name, validator in validators.items():
@@ -181,7 +197,7 @@ def negative(validators):
 
 
 def main():
-    names = ["report", "snapshot", "explain", "data", "table", "plan", "binary", "env"]
+    names = ["report", "snapshot", "explain", "data", "table", "plan", "binary", "env", "proof"]
     validators = {name: load(name) for name in names}
     published = {pathlib.Path(p).name[:-12] for p in glob.glob(str(ROOT / "docs/schema/*.schema.json"))}
     report("every published schema is used here", sorted(published ^ set(names)))
@@ -196,6 +212,7 @@ def main():
         check(validators["report"], "check, this machine", ["check", "--json"], home)
         check(validators["snapshot"], "snapshot, this machine", ["snapshot"], home)
         of_env(validators["env"], validators["report"], home)
+        of_prove(validators["proof"], home)
         of_tables(validators["table"], home)
         of_binaries(validators["binary"], home)
         of_targets(validators["report"], validators["plan"], home)

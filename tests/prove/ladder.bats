@@ -312,6 +312,94 @@ kernels="cuvet_fill:ptx-jit cuvet_fma:fp32-fma cuvet_fma64:fp32-fma cuvet_int:in
 	[ "$(json 'd["verdict"]')" = stack-ok ] || fail verdict
 }
 
+# figure RUNG NAME [GPU]
+figure() {
+	json "[t['figures'].get('$2') for t in d['tests'] if t['name'] == '$1' and t['gpu'] == ${3-0}][0]"
+}
+
+@test "memory is held against the table by the driver's name of the GPU, else by the bus" {
+	at "name0=NVIDIA H200;bus=138564" prove --json --bench
+	expect_result bench-memory inconclusive
+	[ "$(figure bench-memory expected_gb_per_s)" = 4224 ] || fail "not 4800 x 0.88"
+	expect_why bench-memory "of what is to be expected; NVML shows no cause"
+	# A bus that carries nothing like it: another card under that name.
+	at "name0=NVIDIA H200;bus=900000" prove --json --bench
+	[ "$(figure bench-memory expected_gb_per_s)" = 178200 ] || fail "not by the bus"
+	# What was written from knowledge alone is said to be so.
+	at "name0=NVIDIA A40;bus=138564" prove --json --bench
+	[ "$(json '[round(t["figures"]["expected_gb_per_s"]) for t in d["tests"] if t["name"] == "bench-memory"][0]')" = 4224 ] ||
+		fail "the bus"
+	at "name0=NVIDIA H20-3e;bus=138564" prove --json --bench
+	expect_why bench-memory "to be expected (inferred)"
+	at "name0=NVIDIA H200 MIG 1g.18gb;bus=138564;nvml.mig0=0" prove --json --bench
+	expect_result bench-memory pass
+	[ "$(figure bench-memory ratio)" = None ] || fail "a slice is judged"
+}
+
+@test "below 80% NVML says what may be the cause" {
+	local slow="bus=900000" link="nvml.gen0=6;nvml.max_gen0=6;nvml.width0=16;nvml.max_width0=16"
+	local script text
+	while IFS='|' read -r script text; do
+		at "$slow;$script" prove --json --bench
+		expect_result bench-memory inconclusive
+		expect_why bench-memory "$text"
+	done <<-'END'
+		nvml.held0=0x41|thermal slowdown (hardware)
+		nvml.held0=0x20|thermal slowdown (software)
+		nvml.held0=0x8|hardware slowdown
+		nvml.held0=0x80|power brake
+		nvml.held0=0x4|power cap
+		nvml.held0=0x4;nvml.power0=300000;nvml.full_power0=700000|the power limit is 300 of 700 W
+		nvml.power0=300000;nvml.full_power0=700000|the power limit is 300 of 700 W
+		nvml.ecc_on0=1|ECC is on
+		nvml.width0=4;nvml.max_width0=16|NVML shows no cause
+	END
+	at "$link" prove --json --bench
+	expect_result bench-h2d inconclusive
+	expect_why bench-h2d "NVML shows no cause"
+	at "nvml.gen0=6;nvml.max_gen0=6;nvml.width0=16;nvml.max_width0=32" prove --json --bench
+	expect_why bench-d2h "the link has 16 of 32 lanes"
+	at "nvml.gen0=6;nvml.max_gen0=7;nvml.width0=16;nvml.max_width0=16" prove --json --bench
+	expect_why bench-h2d "the link runs at generation 6 of 7"
+	[ "$(json 'd["verdict"]')" = degraded ] || fail verdict
+	rm "$LIBS/libnvidia-ml.so.1"
+	at "$slow" prove --json --bench
+	expect_why bench-memory "NVML is not there to say why"
+}
+
+@test "on a busy GPU speed is reported, not judged" {
+	at "bus=900000;nvml.busy0=55" prove --json --bench
+	expect_why bench-memory "GPUs here are in use: not judged"
+	[ "$(figure bench-memory ratio)" != None ] || fail "not reported"
+	at "devices=2;slow=GPU-2222;nvml.busy0=55" prove --json --bench
+	expect_result bench-memory pass 1
+}
+
+@test "GPUs of one model are held against one another" {
+	at "devices=2;slow=GPU-2222" prove --json --bench
+	expect_result bench-memory pass 0
+	expect_result bench-memory inconclusive 1
+	[ "$(json '"of GPU 0, which is of the same model" in [t["why"] for t in d["tests"] if t["name"] == "bench-memory"][1]')" = True ] ||
+		fail why
+	[ "$(json 'd["verdict"]')" = degraded ] || fail verdict
+	at "devices=2;name1=NVIDIA Other" prove --json --bench
+	[ "$(figure bench-memory of_best_sibling)" = None ] || fail "another model"
+}
+
+@test "MIG: every device that NVML knows is a target by its UUID" {
+	at "name0=NVIDIA H200 MIG 1g.18gb;nvml.devices=2;nvml.mig0=1;nvml.migs0=3;nvml.mig1=0" prove --json
+	expect_status 0
+	[ "$(json '[g["uuid"] for g in d["gpus"]]')" = "['MIG-0-0', 'MIG-0-1', 'MIG-0-2', 'GPU-00000001-0000-0000-0000-000000000000']" ] ||
+		fail "$(json '[g["uuid"] for g in d["gpus"]]')"
+	[ "$(json 'all(any(t["name"] == "memory" and t["result"] == "pass" and t["gpu"] == i for t in d["tests"]) for i in range(4))')" = True ] ||
+		fail "not each was proved"
+	at "name0=NVIDIA H200 MIG 1g.18gb;nvml.behave=segv" prove --json
+	expect_status 0
+	[ "$(json 'len(d["gpus"])')" = 1 ] || fail "without NVML"
+	CUDA_VISIBLE_DEVICES=MIG-0-1 at "name0=NVIDIA H200 MIG 1g.18gb;nvml.mig0=1;nvml.migs0=3" prove --json
+	[ "$(json 'len(d["gpus"])')" = 1 ] || fail "what the user chose"
+}
+
 @test "pairs of GPUs: a wrong bit by peer access, everywhere, or by no access at all" {
 	at "devices=2" prove --json
 	expect_result p2p pass

@@ -630,11 +630,15 @@ HANDLE(cuCtxDisablePeerAccess, (CUcontext c), (void)c)
 CALL(cuEventElapsedTime, (float *ms, CUevent a, CUevent b))
 {
 	const struct timespec *s = (void *)a, *e = (void *)b;
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES"), *slow = say("", "slow", -1, NULL);
 
 	ENTER(cuEventElapsedTime);
 	*ms = (float)((double)(e->tv_sec - s->tv_sec) * 1e3 +
 		      (double)(e->tv_nsec - s->tv_nsec) * 1e-6) +
 	      0.0001f;
+	/* slow=GPU-2222: of the process that sees that one alone */
+	if (slow && visible && strncmp(visible, slow, strlen(slow)) == 0)
+		*ms *= 20;
 	if (chosen("flip", "cuEventElapsedTime"))
 		*ms = -*ms;
 	return 0;

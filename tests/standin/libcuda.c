@@ -54,7 +54,7 @@ CUresult cuDeviceGetCount(int *count)
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
 	BEHAVE("cuDeviceGetCount");
-	if (visible && strncmp(visible, "GPU-", 4) == 0) {
+	if (visible && (strncmp(visible, "GPU-", 4) == 0 || strncmp(visible, "MIG-", 4) == 0)) {
 		*count = 1;
 		return 0;
 	}

@@ -212,6 +212,55 @@ nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t dev, nvmlEnableState_t *m
 	return r;
 }
 
+/* What `prove --bench` asks besides. */
+
+EXPORT nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *address, nvmlDevice_t *dev)
+{
+	const char *colon = strchr(address, ':');
+
+	*dev = handle(colon ? (int)strtol(colon + 1, NULL, 16) - 1 : 0, 0);
+	return 0;
+}
+
+struct utilization {
+	unsigned gpu, memory;
+};
+EXPORT nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t dev, struct utilization *u)
+{
+	u->gpu = u->memory = (unsigned)say_number(P, "busy", index_of(dev), 0);
+	return 0;
+}
+
+#define SCRIPTED(call, key)                                                       \
+	EXPORT nvmlReturn_t call(nvmlDevice_t dev, unsigned *n);                  \
+	nvmlReturn_t call(nvmlDevice_t dev, unsigned *n)                          \
+	{                                                                         \
+		long value;                                                       \
+		nvmlReturn_t r = scripted(key, dev, &value);                      \
+										  \
+		*n = (unsigned)value;                                             \
+		return r;                                                         \
+	}
+SCRIPTED(nvmlDeviceGetCurrPcieLinkGeneration, "gen")
+SCRIPTED(nvmlDeviceGetCurrPcieLinkWidth, "width")
+SCRIPTED(nvmlDeviceGetMaxPcieLinkGeneration, "max_gen")
+SCRIPTED(nvmlDeviceGetMaxPcieLinkWidth, "max_width")
+SCRIPTED(nvmlDeviceGetEnforcedPowerLimit, "power")
+SCRIPTED(nvmlDeviceGetPowerManagementDefaultLimit, "full_power")
+
+EXPORT nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t dev,
+							      unsigned long long *reasons)
+{
+	*reasons = (unsigned long long)say_number(P, "held", index_of(dev), 1);
+	return 0;
+}
+
+EXPORT nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t dev, int *now, int *pending)
+{
+	*now = *pending = (int)say_number(P, "ecc_on", index_of(dev), 0);
+	return 0;
+}
+
 nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t dev, nvmlGpuVirtualizationMode_t *mode)
 {
 	long value;
