@@ -52,6 +52,8 @@ struct want {
 	const char *spec;   /* PEP 440, "" for any; NULL: an address */
 	const char *text;   /* as written */
 	const char *marker; /* NULL */
+	const char **unless; /* markers under which another source serves it; n_unless */
+	size_t n_unless;
 	const char *url;    /* NULL */
 	const char *index;  /* name of the index it has to come from, NULL */
 	const char *channel, *build; /* conda; NULL */

@@ -174,7 +174,9 @@ static void uv_sources(struct py *y)
 					*w = copy;
 				} else {
 					/* The plain want stays for where no marker holds. */
-					copy.constraint = true;
+					if (copy.marker)
+						*ARENA_APPEND(y->r->a, w->unless, w->n_unless) =
+							copy.marker;
 					*ARENA_APPEND(y->r->a, s->wants, s->n_wants) = copy;
 					w = &s->wants[i];
 				}

@@ -45,14 +45,23 @@ bool spec_holds(struct site *t, const char *spec, const char *version)
 	       pep440_parse(view_of(version), &v) && pep440_spec_holds(&s, &v, view_of(version));
 }
 
-bool want_holds(struct site *t, const struct want *w)
+static bool marker_holds(struct site *t, const char *marker)
 {
 	const char *what;
 	bool holds;
 	size_t at;
 
-	return !w->marker ||
-	       !marker_eval(t->r->a, view_of(w->marker), &t->env, &holds, &at, &what) || holds;
+	return !marker_eval(t->r->a, view_of(marker), &t->env, &holds, &at, &what) || holds;
+}
+
+bool want_holds(struct site *t, const struct want *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->n_unless; i++)
+		if (marker_holds(t, w->unless[i]))
+			return false;
+	return !w->marker || marker_holds(t, w->marker);
 }
 
 const char *want_exact(struct site *t, const struct want *w)
