@@ -25,8 +25,8 @@ extern const struct cmd cmd_check, cmd_plan, cmd_env, cmd_show, cmd_explain, cmd
 	cmd_data, cmd_inspect, cmd_prove, cmd_fetch, cmd_triage;
 
 const struct cmd *const cmds[] = {
-	&cmd_check, &cmd_triage, &cmd_plan, &cmd_fetch, &cmd_env, &cmd_prove, &cmd_inspect, &cmd_show, &cmd_explain,
-	&cmd_snapshot, &cmd_data, NULL,
+	&cmd_check,   &cmd_triage, &cmd_plan,	 &cmd_fetch,	&cmd_env,  &cmd_prove,
+	&cmd_inspect, &cmd_show,   &cmd_explain, &cmd_snapshot, &cmd_data, NULL,
 };
 
 /*

@@ -54,8 +54,9 @@ const struct opt opt_check = { .name = "check", .kind = OPT_FLAG, AT(check),
 	.help = N_("validate the tables") };
 
 const struct opt *const shared_opts[] = {
-	&opt_json, &opt_format, &opt_root, &opt_facts, &opt_python, &opt_assume, &opt_no_live, &opt_data,
-	&opt_lang, &opt_color, &opt_strict, &opt_error, &opt_ignore, &opt_help, &opt_version, NULL,
+	&opt_json, &opt_format, &opt_root, &opt_facts, &opt_python, &opt_assume, &opt_no_live,
+	&opt_data, &opt_lang, &opt_color, &opt_strict, &opt_error, &opt_ignore, &opt_help,
+	&opt_version, NULL,
 };
 /* clang-format on */
 

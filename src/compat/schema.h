@@ -16,10 +16,10 @@ typedef void schema_report_fn(void *ctx, const char *path, const char *text);
 
 /*
  * Checks `doc` against `schema`: type, const, enum, anyOf, $ref to #/$defs, properties, required,
- * additionalProperties, items, minItems, uniqueItems, minimum, maximum, minLength, pattern. A keyword
- * that is none of these is a problem of the schema and reported, never passed over. With `unknown_ok`
- * members that the schema does not name are let through: newer data have fields that an older
- * program ignores.
+ * additionalProperties, items, minItems, uniqueItems, minimum, maximum, minLength, pattern. A
+ * keyword that is none of these is a problem of the schema and reported, never passed over. With
+ * `unknown_ok` members that the schema does not name are let through: newer data have fields that
+ * an older program ignores.
  */
 void schema_check(struct arena *a, const struct json *schema, const struct json *doc,
 		  bool unknown_ok, schema_report_fn *report, void *ctx);

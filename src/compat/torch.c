@@ -123,8 +123,8 @@ const struct torch_key *torch_keys(struct compat *c, struct table *t)
 	return c->torch_keys;
 }
 
-bool compat_torch_key(struct compat *c, size_t i, struct view *ret_version, struct view *ret_platform,
-		      struct view *ret_variant)
+bool compat_torch_key(struct compat *c, size_t i, struct view *ret_version,
+		      struct view *ret_platform, struct view *ret_variant)
 {
 	struct table *t = table_get(c, "torch");
 	const struct torch_key *k;

@@ -133,7 +133,8 @@ static void ask_system(const struct driver_ask *ask, const struct nvml_api *api,
 	an->conf_compute.n = cc.ccFeature;
 	an->conf_ready.code = CODE_NOT_CALLED;
 	if (an->conf_compute.code == 0 && an->conf_compute.n != NVML_CC_SYSTEM_FEATURE_DISABLED)
-		an->conf_ready.code = CALL(ask, api, nvmlSystemGetConfComputeGpusReadyState, &ready);
+		an->conf_ready.code =
+			CALL(ask, api, nvmlSystemGetConfComputeGpusReadyState, &ready);
 	an->conf_ready.n = ready;
 	an->count.code = CALL(ask, api, nvmlDeviceGetCount_v2, &count);
 	an->count.n = count;

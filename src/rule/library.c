@@ -79,9 +79,10 @@ static void glibc_of_extension(struct judge *j, const struct python *p)
 		finding_fact(j, f, "extension.min_glibc", &x->min_glibc, NULL);
 		r = finding_remedy(j, f, _("Compile %s here, or take a newer system."),
 				   x->package.value);
-		remedy_command(j, r, "%s install --no-build-isolation --no-binary %s --force-reinstall "
-				     "--no-deps %s", remedy_pip(j, p),
-			       shell_word(j->a, x->package.value),
+		remedy_command(j, r,
+			       "%s install --no-build-isolation --no-binary %s --force-reinstall "
+			       "--no-deps %s",
+			       remedy_pip(j, p), shell_word(j->a, x->package.value),
 			       shell_word(j->a, x->package.value));
 		return;
 	}
@@ -124,8 +125,8 @@ static bool same_field(const struct json *a, const struct json *b, const char *k
 	return x && y && strcmp(x, y) == 0;
 }
 
-/* Do the two wheels install a file of one name?  Most libraries carry their major in it and lie side
- * by side; cuDNN's is its own major, whatever the CUDA. */
+/* Do the two wheels install a file of one name?  Most libraries carry their major in it and lie
+ * side by side; cuDNN's is its own major, whatever the CUDA. */
 static bool share_file(const struct json *row_a, const struct package *a, const struct json *row_b,
 		       const struct package *b)
 {

@@ -31,7 +31,8 @@ const char *remedy_branch(struct judge *j, const char *cuda);
  * does not say.
  */
 const char *remedy_branch_for_gpus(struct judge *j, const char *least);
-/* For packages that are half installed: evidence and the commands; adds nothing when all are whole. */
+/* For packages that are half installed: evidence and the commands; adds nothing when all are whole.
+ */
 void remedy_finish_packages(struct judge *j, struct finding *f);
 /* Reload the modules, or reboot. */
 void remedy_reload(struct judge *j, struct finding *f);

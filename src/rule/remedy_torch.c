@@ -32,8 +32,8 @@ static const char *short_python(struct judge *j, const char *version)
 enum { WISH_GPUS = 64 };
 
 /*
- * All used GPUs; hidden ones do not have to be served. Of a name that stands for several chips every
- * chip has to be. False when one of them may be anything.
+ * All used GPUs; hidden ones do not have to be served. Of a name that stands for several chips
+ * every chip has to be. False when one of them may be anything.
  */
 static bool wish_gpus(struct judge *j, struct torch_wish *w)
 {

@@ -29,10 +29,11 @@ enum need {
 	NEED_PYTHON = 1 << 11,
 	NEED_LOG = 1 << 12,
 	/* needs on facts, whoever supplied them (a probe or --assume) */
-	NEED_GPU = 1 << 16,	/* at least one GPU with a known compute capability */
-	NEED_DRIVER = 1 << 17,	/* driver.version known */
-	NEED_TORCH = 1 << 18,	/* a torch somewhere */
-	NEED_PROJECT = 1 << 19, /* project files; without them there is nothing to say, not even that */
+	NEED_GPU = 1 << 16,    /* at least one GPU with a known compute capability */
+	NEED_DRIVER = 1 << 17, /* driver.version known */
+	NEED_TORCH = 1 << 18,  /* a torch somewhere */
+	NEED_PROJECT =
+		1 << 19, /* project files; without them there is nothing to say, not even that */
 };
 
 struct judge {

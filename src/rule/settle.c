@@ -62,9 +62,11 @@ static void drop_ignored(struct judge *j, const struct judge_options *o)
 			continue;
 		l = left_out(j, f);
 		if (l)
-			judge_skip(j, arena_printf(j->a, "%s at %s", finding_info(f->id)->name,
-						   l->name.source),
-				   _("left out: %s"), fact_value(&l->reason, _("no reason is given")));
+			judge_skip(j,
+				   arena_printf(j->a, "%s at %s", finding_info(f->id)->name,
+						l->name.source),
+				   _("left out: %s"),
+				   fact_value(&l->reason, _("no reason is given")));
 		else
 			j->findings[n++] = f;
 	}
@@ -263,8 +265,8 @@ static void nothing_judged(struct judge *j)
 		  _("the framework: python -m pip list (or --assume torch=VERSION+VARIANT)"));
 }
 
-/* Of a machine that could not be asked for its GPUs, and of which nothing else is known to hold them
- * against, no answer is a pass. */
+/* Of a machine that could not be asked for its GPUs, and of which nothing else is known to hold
+ * them against, no answer is a pass. */
 static bool gpus_unknown(const struct snapshot *s)
 {
 	enum fact_state pci = s->parts.pci.state;

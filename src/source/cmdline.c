@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel command line of a snapshot that leaves the machine: only the words that rules read stay. */
+/* The kernel command line of a snapshot that leaves the machine: only the words that rules read
+ * stay. */
 #include "source/cmdline.h"
 
 #include <string.h>
@@ -9,10 +10,24 @@
 
 /* Beginnings of the parameters that decide something about a GPU or its driver. */
 static const char *const kept[] = {
-	"nvidia",	    "nouveau",	   "nova",	  "module_blacklist=", "modprobe.blacklist=",
-	"rd.driver.blacklist=", "nomodeset", "iommu",	  "intel_iommu",       "amd_iommu",
-	"vfio",		    "pci=",	   "pcie_",	  "lockdown=",	       "module.sig_enforce",
-	"systemd.unified_cgroup_hierarchy", "cgroup_no_v1=", "init_on_",
+	"nvidia",
+	"nouveau",
+	"nova",
+	"module_blacklist=",
+	"modprobe.blacklist=",
+	"rd.driver.blacklist=",
+	"nomodeset",
+	"iommu",
+	"intel_iommu",
+	"amd_iommu",
+	"vfio",
+	"pci=",
+	"pcie_",
+	"lockdown=",
+	"module.sig_enforce",
+	"systemd.unified_cgroup_hierarchy",
+	"cgroup_no_v1=",
+	"init_on_",
 };
 
 static bool is_kept(struct view word)

@@ -95,8 +95,8 @@ static size_t credentials_at(const char *text, const char *p)
 	return p[n] == '@' ? n : 0;
 }
 
-/* "password=x", "token: x", "Authorization: Bearer x", "Serial Number : 123": the length of x, which
- * begins at *ret. */
+/* "password=x", "token: x", "Authorization: Bearer x", "Serial Number : 123": the length of x,
+ * which begins at *ret. */
 static size_t labelled_at(const char *text, const char *p, const char **ret)
 {
 	static const char *const labels[] = { "password", "passwd", "secret", "token", "api_key",
@@ -155,7 +155,8 @@ static size_t at_sign(const char *text, const char *p, size_t *ret_user)
  */
 static size_t ipv4_at(const char *text, const char *p)
 {
-	static const char *const before[] = { "://", "@", "inet ", "host ", "from ", "addr:", "ip ", "IP ", "ip=", "host=", "rank0 ", "tcp://" };
+	static const char *const before[] = { "://", "@",   "inet ", "host ", "from ",	"addr:",
+					      "ip ", "IP ", "ip=",   "host=", "rank0 ", "tcp://" };
 	size_t i, n = 0, dots = 0;
 	const char *q = p;
 
@@ -165,7 +166,8 @@ static size_t ipv4_at(const char *text, const char *p)
 		dots += q[n] == '.';
 		n++;
 	}
-	if (dots != 3 || n < 7 || n > 15 || strncmp(p, "0.0.0.0", 7) == 0 || strncmp(p, "127.", 4) == 0)
+	if (dots != 3 || n < 7 || n > 15 || strncmp(p, "0.0.0.0", 7) == 0 ||
+	    strncmp(p, "127.", 4) == 0)
 		return 0;
 	if (strncmp(p, "192.168.", 8) == 0 || (q[n] == ':' && isdigit((unsigned char)q[n + 1])))
 		return n;
@@ -203,8 +205,9 @@ static const char *rewrite(void *ctx, const char *text)
 			strbuf_add(&b, "REDACTED");
 			p = name + n;
 		} else if ((n = at_sign(text, p, &user)) != 0) {
-			strbuf_printf(&b, "user%zu@host%zu", number(r, &r->users, &r->n_users, p, user),
-				      number(r, &r->hosts, &r->n_hosts, p + user + 1, n - user - 1));
+			strbuf_printf(
+				&b, "user%zu@host%zu", number(r, &r->users, &r->n_users, p, user),
+				number(r, &r->hosts, &r->n_hosts, p + user + 1, n - user - 1));
 			p += n;
 		} else if ((n = ipv4_at(text, p)) != 0) {
 			strbuf_printf(&b, "ip%zu", number(r, &r->hosts, &r->n_hosts, p, n));
