@@ -18,8 +18,8 @@ say() {
 
 # One need a line: level, how to see it (cmd NAME | header FILE | python MODULE | deb NAME |
 # modules NAME), the Debian package, and "must" or "may": without a "must" nothing can be built,
-# without a "may" the tests that need it are skipped by name; without the last two of "build" `cuvet data update` cannot
-# verify, or can take files alone.
+# without a "may" the tests that need it are skipped by name; without the last two of "build"
+# `cuvet data update` cannot verify, or can take files alone.
 needs() {
 	cat <<-'END'
 	build cmd cc gcc must
