@@ -96,7 +96,11 @@ void resolve_conda(struct site *t, const struct step *s);
 const char *needs_torch(struct site *t, const char *package, const char *version);
 /* The same for its newest release whose need is known: at least that. */
 const char *newest_needs(struct site *t, const char *package);
+/* The same for the newest release within a range. */
+const char *range_needs(struct site *t, const char *package, const char *spec);
 /* Packages that bring a torch when there is none. */
 bool brings_torch(const char *name);
+/* Packages that hold it below a version that is not known. */
+bool caps_torch(const char *name);
 
 #endif

@@ -270,6 +270,21 @@ static void forge(struct conda *x, struct wanted *o)
 			 source_at(x->t, x->version ? &x->version->at : &w->at));
 }
 
+/* python=3.11 and python==3.11.9: what pip's part of the environment has. */
+static void conda_python(struct site *t, const struct want *w)
+{
+	const char *spec = w->spec ? w->spec : "";
+	struct version v;
+
+	if (t->python || strncmp(spec, "==", 2) != 0 || !version_prefix(view_of(spec + 2), &v) ||
+	    v.n < 2)
+		return;
+	t->python = arena_printf(t->r->a, "%u.%u", v.part[0], v.part[1]);
+	t->env.python = t->env.python_full = t->python;
+	if (!fact_known(&t->out->python))
+		fact_set(&t->out->python, t->python, source_at(t, &w->at));
+}
+
 void resolve_conda(struct site *t, const struct step *s)
 {
 	struct conda x = { .t = t, .s = s };
@@ -281,9 +296,8 @@ void resolve_conda(struct site *t, const struct step *s)
 	channels(&x);
 	packages(&x);
 	for (i = 0; i < s->n_wants; i++)
-		if (strcmp(s->wants[i].name, "python") == 0 && want_exact(t, &s->wants[i]) &&
-		    !t->python)
-			t->python = want_exact(t, &s->wants[i]);
+		if (strcmp(s->wants[i].name, "python") == 0)
+			conda_python(t, &s->wants[i]);
 	w = x.torch ? x.torch : x.gpu ? x.gpu : x.cuda;
 	if (!w)
 		return;

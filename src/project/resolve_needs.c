@@ -121,13 +121,13 @@ bool brings_torch(const char *name)
 	static const char *const names[] = {
 		"accelerate",	 "sentence-transformers", "ultralytics",  "timm",
 		"peft",		 "pytorch-lightning",	  "lightning",	  "torchmetrics",
-		"fastai",	 "kornia",		  "open-clip-torch", "openai-whisper",
+			 "kornia",		  "open-clip-torch", "openai-whisper",
 		"deepspeed",	 "bitsandbytes",	  "torchvision",  "torchaudio",
 		"xformers",	 "vllm",		  "flash-attn",	  "trl",
-		"easyocr",	 "segmentation-models-pytorch", "stable-baselines3",
-		"speechbrain",	 "pyannote-audio",	  "flair",	  "torchdata",
-		"whisperx",	 "lpips",		  "gpytorch",	  "botorch",
-		"facenet-pytorch", "yolov5",
+		"easyocr",	 "segmentation-models-pytorch", 
+			 	  	  "torchdata",
+			 "lpips",		  "gpytorch",	  "botorch",
+		 
 	};
 	size_t i;
 
@@ -135,4 +135,42 @@ bool brings_torch(const char *name)
 		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
+}
+
+/* Packages whose releases hold torch below some version that no table knows. */
+bool caps_torch(const char *name)
+{
+	static const char *const names[] = { "fastai", "pyannote-audio", "whisperx",
+					     "facenet-pytorch", "stable-baselines3", "flair",
+					     "auto-gptq" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+const char *range_needs(struct site *t, const char *package, const char *spec)
+{
+	bool pair = strcmp(package, "torchvision") == 0 || strcmp(package, "torchaudio") == 0;
+	const char *table = pair ? "pair" : "addon", *best = NULL, *version, *need;
+	struct compat *c = t->r->c;
+	size_t i, n = compat_count(c, table);
+
+	for (i = 0; i < n; i++) {
+		const struct json *row = compat_row(c, table, i);
+
+		if (!pair && (!json_get_str(row, "package") ||
+			      strcmp(json_get_str(row, "package"), package) != 0))
+			continue;
+		version = json_get_str(row, pair ? package : "version");
+		if (!version || !spec_holds(t, spec, version))
+			continue;
+		need = pair ? arena_printf(t->r->a, "==%s", json_get_str(row, "torch"))
+			    : exact_list(t, row);
+		if (need)
+			best = need;
+	}
+	return best;
 }

@@ -131,6 +131,7 @@ struct torch_step {
 	size_t n_needs;
 	const struct want *brings; /* something that brings one */
 	const struct want *vision; /* torchvision without a version */
+	const struct want *capped; /* something that holds torch below what is not known */
 };
 
 static const char *joined(struct site *t, const char *a, const char *b)
@@ -155,10 +156,14 @@ static void gather(struct torch_step *x)
 			x->asked[x->n_asked++] = w;
 			continue;
 		}
+		if (!w->constraint && caps_torch(w->name))
+			x->capped = w;
 		if (w->constraint || !brings_torch(w->name))
 			continue;
 		exact = want_exact(t, w);
 		need = exact ? needs_torch(t, w->name, exact) : NULL;
+		if (!exact && w->spec && *w->spec)
+			need = range_needs(t, w->name, w->spec);
 		if (need && x->n_needs < ARRAY_LEN(x->needs))
 			x->needs[x->n_needs++] = (struct need){ .want = w, .spec = need };
 		if (!x->brings || need)
@@ -487,8 +492,14 @@ void resolve_torch(struct site *t, const struct step *s)
 		note_installed(&x);
 		return;
 	}
+	w = decisive(&x);
+	if (x.capped && !x.n_needs && (!w || !want_exact(t, w)) && !t->torch.set) {
+		/* Which torch comes is not known: nothing is said of it. */
+		t->torch = (struct got){ .set = true, .at = x.capped->at };
+		note_installed(&x);
+		return;
+	}
 	if (really_asked(&x)) {
-		w = decisive(&x);
 		spec = asked_spec(&x);
 		if (w && !from_url(&x, w)) {
 			const char *wanted = spec;

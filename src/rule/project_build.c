@@ -174,8 +174,8 @@ static void toolkit_gpu(struct judge *j, const struct planned *p, const struct f
 			p, "image", &p->image, NULL);
 		finding_message(
 			j, f,
-			old ? _("%s is compiled with nvcc of CUDA %s, which can no longer target %s.")
-			    : _("%s is compiled with nvcc of CUDA %s, which does not know %s yet."),
+			old ? _("%s: the image's nvcc is of CUDA %s, which can no longer target %s.")
+			    : _("%s: the image's nvcc is of CUDA %s, which does not know %s yet."),
 			line->value, cuda, gpu_subject(j, i));
 		finding_fact(j, f, "compiles", line, NULL);
 		if (old)
