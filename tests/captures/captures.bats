@@ -4,6 +4,10 @@
 
 load ../lib.sh
 
+setup() {
+	export LC_ALL=C.UTF-8 # the golden reports have UTF-8 marks
+}
+
 @test "the report of each capture is the golden one" {
 	local f
 	for f in "$CUVET_ROOT"/tests/captures/*.json; do
