@@ -17,7 +17,7 @@
 # `N passed, N failed[, N skipped]`; one that prints neither has failed. It runs in the root of the
 # repository. In the first 20 lines of a .bats or .py file `# profiles: release asan` says under
 # which profiles it runs (.bats: both, .py: release, when nothing is said), and `# timeout: N` how
-# many seconds it may take (300).
+# many seconds it may take (900).
 #
 # Environment: JOBS (programs at once), CI=true (a tool that is missing is a failure then, not a
 # skip), UPDATE_GOLDEN=1 (run only what has golden files, which the programs rewrite).
@@ -311,7 +311,7 @@ add_file() { # name profile file tool...
 		return 0
 	fi
 	limit=$(directive timeout "$file")
-	add "$name" "$profile" "${limit:-300}" "$@" "$file"
+	add "$name" "$profile" "${limit:-900}" "$@" "$file"
 }
 
 add_files() { # profile

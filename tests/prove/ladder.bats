@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 300
+# timeout: 900
 #
 # The ladder on a stand-in for libcuda that computes the kernels on memory of the host: that every
 # fault of a driver, and every wrong bit, is a result of its rung and of nothing else.
