@@ -52,6 +52,7 @@ needs() {
 	test cmd xonsh xonsh may
 	test cmd direnv direnv may
 	test modules modulecmd environment-modules may
+	test cmd tclsh tcl may
 	test cmd nginx nginx-light may
 	test cmd scdoc scdoc may
 	test cmd xgettext gettext may
