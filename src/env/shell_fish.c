@@ -97,8 +97,8 @@ static const char *const elvish_head[] = {
 	"fn cuvet-add {|added old kind|",
 	"\tvar r = []",
 	"\tfor e [(str:split ':' $added':'$old)] {",
-	"\t\tif (and (or (not-eq $e '') (eq $kind 'm')) (not (has-value $r $e))) { set r = [$@r "
-	"$e] }",
+	("\t\tif (and (or (not-eq $e '') (eq $kind 'm')) (not (has-value $r $e))) { set r = [$@r "
+	 "$e] }"),
 	"\t}",
 	"\tstr:join ':' $r",
 	"}",
@@ -132,8 +132,8 @@ static const char *const elvish_head[] = {
 	"\tvar v = (cuvet-get $name)",
 	"\tif (has-env $name) { set-env CUVET_OLD_$name $v }",
 	"\tset-env CUVET_ADD_$name $value",
-	"\tif (eq $kind 's') { set-env $name $value } else { set-env $name (cuvet-add $value $v "
-	"$kind) }",
+	("\tif (eq $kind 's') { set-env $name $value } else { set-env $name (cuvet-add $value $v "
+	 "$kind) }"),
 	"}",
 	"@drop",
 	"fn cuvet-drop {|name kind value|",

@@ -11,16 +11,16 @@ static const char *const nu_head[] = {
 	"def cuvet-get [name: string] {",
 	"\tif not ($name in $env) { return '' }",
 	"\tlet v = ($env | get $name)",
-	"\tif ($v | describe | str starts-with 'list') { $v | str join ':' } else { $v | into "
-	"string }",
+	("\tif ($v | describe | str starts-with 'list') { $v | str join ':' } else { $v | into "
+	 "string }"),
 	"}",
 	"def --env cuvet-put [name: string, value: string] {",
-	"\tif $name == 'PATH' { load-env { PATH: ($value | split row ':') } } else { load-env { "
-	"$name: $value } }",
+	("\tif $name == 'PATH' { load-env { PATH: ($value | split row ':') } } else { load-env { "
+	 "$name: $value } }"),
 	"}",
 	"def cuvet-add [added: string, old: string, kind: string] {",
-	"\t$'($added):($old)' | split row ':' | where {|e| $e != '' or $kind == 'm' } | uniq | "
-	"str join ':'",
+	("\t$'($added):($old)' | split row ':' | where {|e| $e != '' or $kind == 'm' } | uniq | "
+	 "str join ':'"),
 	"}",
 	"def cuvet-less [value: string, gone: string, kept: string] {",
 	"\tlet out = ($gone | split row ':')",
@@ -53,8 +53,8 @@ static const char *const nu_head[] = {
 	"def --env cuvet-drop [name: string, kind: string, value: string] {",
 	"\tlet v = (cuvet-get $name)",
 	"\tif $v == '' { return }",
-	"\tlet r = (if $kind == 's' { if $v == $value { '' } else { $v } } else { cuvet-less $v "
-	"$value '' })",
+	("\tlet r = (if $kind == 's' { if $v == $value { '' } else { $v } } else { cuvet-less $v "
+	 "$value '' })"),
 	"\tif $r == '' { hide-env $name } else { cuvet-put $name $r }",
 	"}",
 	NULL,
@@ -64,16 +64,16 @@ static const char *const no_tail[] = { NULL };
 /* On Windows names of folders are compared without regard to case. */
 static const char *const powershell_head[] = {
 	"function _cuvet_has($name) { Test-Path -LiteralPath \"Env:$name\" }",
-	"function _cuvet_get($name) { if (_cuvet_has $name) { (Get-Item -LiteralPath "
-	"\"Env:$name\").Value } else { '' } }",
+	("function _cuvet_get($name) { if (_cuvet_has $name) { (Get-Item -LiteralPath "
+	 "\"Env:$name\").Value } else { '' } }"),
 	"function _cuvet_put($name, $value) { Set-Item -LiteralPath \"Env:$name\" -Value $value }",
-	"function _cuvet_gone($name) { if (_cuvet_has $name) { Remove-Item -LiteralPath "
-	"\"Env:$name\" } }",
-	"function _cuvet_in($list, $e) { if ([IO.Path]::PathSeparator -eq ';') { $list -contains "
-	"$e } else { $list -ccontains $e } }",
+	("function _cuvet_gone($name) { if (_cuvet_has $name) { Remove-Item -LiteralPath "
+	 "\"Env:$name\" } }"),
+	("function _cuvet_in($list, $e) { if ([IO.Path]::PathSeparator -eq ';') { $list -contains "
+	 "$e } else { $list -ccontains $e } }"),
 	"function _cuvet_split($value) { , \"$value\".Split([IO.Path]::PathSeparator) }",
-	"function _cuvet_join($list) { [string]::Join([string][IO.Path]::PathSeparator, "
-	"[string[]]@($list)) }",
+	("function _cuvet_join($list) { [string]::Join([string][IO.Path]::PathSeparator, "
+	 "[string[]]@($list)) }"),
 	"function _cuvet_add($added, $old, $kind) {",
 	"\t$r = @()",
 	"\tforeach ($e in (_cuvet_split ($added + [IO.Path]::PathSeparator + $old))) {",
@@ -109,16 +109,16 @@ static const char *const powershell_head[] = {
 	"function _cuvet_drop($name, $kind, $value) {",
 	"\t$v = _cuvet_get $name",
 	"\tif ($v -eq '') { return }",
-	"\t$r = if ($kind -eq 's') { if ($v -ceq $value) { '' } else { $v } } else { _cuvet_less "
-	"$v $value '' }",
+	("\t$r = if ($kind -eq 's') { if ($v -ceq $value) { '' } else { $v } } else { _cuvet_less "
+	 "$v $value '' }"),
 	"\tif ($r -eq '') { _cuvet_gone $name } else { _cuvet_put $name $r }",
 	"}",
 	NULL,
 };
 static const char *const powershell_tail[] = {
-	"foreach ($f in 'has', 'get', 'put', 'gone', 'in', 'split', 'join', 'add', 'less', "
-	"'undo'@) {"
-	" Remove-Item -LiteralPath \"Function:_cuvet_$f\" }",
+	("foreach ($f in 'has', 'get', 'put', 'gone', 'in', 'split', 'join', 'add', 'less', "
+	 "'undo'@) {"
+	 " Remove-Item -LiteralPath \"Function:_cuvet_$f\" }"),
 	NULL,
 };
 
@@ -134,14 +134,14 @@ static const char *const xonsh_head[] = {
 	"    else:",
 	"        __xonsh__.env[name] = value",
 	"def _cuvet_add(added, old, kind):",
-	"    return ':'.join(dict.fromkeys(e for e in (added + ':' + (old or '')).split(':') if "
-	"e or kind == 'm'))",
+	("    return ':'.join(dict.fromkeys(e for e in (added + ':' + (old or '')).split(':') if "
+	 "e or kind == 'm'))"),
 	"def _cuvet_less(value, gone, kept):",
-	"    return ':'.join(e for e in value.split(':') if e not in gone.split(':') or e in "
-	"kept.split(':'))",
+	("    return ':'.join(e for e in value.split(':') if e not in gone.split(':') or e in "
+	 "kept.split(':'))"),
 	"def _cuvet_undo(name, kind):",
-	"    a, o, v = _cuvet_get('CUVET_ADD_' + name), _cuvet_get('CUVET_OLD_' + name), "
-	"_cuvet_get(name)",
+	("    a, o, v = _cuvet_get('CUVET_ADD_' + name), _cuvet_get('CUVET_OLD_' + name), "
+	 "_cuvet_get(name)"),
 	"    if a is None:",
 	"        return",
 	"    _cuvet_put('CUVET_ADD_' + name, None)",

@@ -250,8 +250,11 @@ bool inspect_elf(struct inspect *in, int fd, uint64_t base, uint64_t size, struc
 		return true;
 	}
 	list = elf_sections(in->a, &e, &n);
-	if (!list && e.shnum && !f->why)
-		f->why = _("the section table makes no sense");
+	if (!list) {
+		n = 0;
+		if (e.shnum && !f->why)
+			f->why = _("the section table makes no sense");
+	}
 	gpu_code(in, f, &e, list, n);
 	compat_note(in, f, &e, list, n);
 	return true;
