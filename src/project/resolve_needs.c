@@ -119,15 +119,11 @@ const char *newest_needs(struct site *t, const char *package)
 bool brings_torch(const char *name)
 {
 	static const char *const names[] = {
-		"accelerate",	 "sentence-transformers", "ultralytics",  "timm",
-		"peft",		 "pytorch-lightning",	  "lightning",	  "torchmetrics",
-			 "kornia",		  "open-clip-torch", "openai-whisper",
-		"deepspeed",	 "bitsandbytes",	  "torchvision",  "torchaudio",
-		"xformers",	 "vllm",		  "flash-attn",	  "trl",
-		"easyocr",	 "segmentation-models-pytorch", 
-			 	  	  "torchdata",
-			 "lpips",		  "gpytorch",	  "botorch",
-		 
+		"accelerate", "sentence-transformers", "ultralytics", "timm", "peft",
+		"pytorch-lightning", "lightning", "torchmetrics", "kornia", "open-clip-torch",
+		"openai-whisper", "deepspeed", "bitsandbytes", "torchvision", "torchaudio",
+		"xformers", "vllm", "flash-attn", "trl", "easyocr",
+		"segmentation-models-pytorch", "torchdata", "lpips", "gpytorch", "botorch",
 	};
 	size_t i;
 
