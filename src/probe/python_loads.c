@@ -62,7 +62,7 @@ static void find_places(struct hunt *h)
 
 		add_place(h, path_join(a, site, "torch/lib"), true);
 		add_place(h, path_join(a, site, "cusparselt/lib"), true);
-		if (sysroot_list(h->p->root, a, top, LIST_MAX * 4, &list) != 0)
+		if (sysroot_list(h->p->root, a, top, (size_t)LIST_MAX * 4, &list) != 0)
 			continue;
 		for (k = 0; k < list.n; k++)
 			add_place(h, arena_printf(a, "%s/%s/lib", top, list.names[k]), true);
@@ -210,7 +210,7 @@ static void cudnn_parts(struct hunt *h, struct load *x)
 	size_t i, k, n = 0;
 
 	if (strncmp(x->name.value, "libcudnn.so.", 12) != 0 ||
-	    sysroot_list(h->p->root, h->p->a, dir, NAMES_MAX * 4, &list) != 0)
+	    sysroot_list(h->p->root, h->p->a, dir, (size_t)NAMES_MAX * 4, &list) != 0)
 		return;
 	for (i = 0; i < list.n && n < LIST_MAX; i++) {
 		const char *s = list.names[i], *real, *tail;
