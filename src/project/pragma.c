@@ -59,7 +59,6 @@ void pragma_scan(struct project_reader *r, struct view text, const char *path)
 			number += text.p[i] == '\n';
 		line = (struct view){ .p = text.p + start, .n = end - start };
 		one_line(r, line, path, number);
-		at = start;
 		if (end >= text.n)
 			return;
 		number++;

@@ -169,7 +169,7 @@ static void put(struct conda *x, struct wanted *o, const char *version, const ch
 
 static void official(struct conda *x, struct wanted *o)
 {
-	const struct want *w = x->torch ? x->torch : x->cuda;
+	const struct want *w = x->torch ? x->torch : x->gpu ? x->gpu : x->cuda;
 	const char *version, *spec = x->torch && x->torch->spec ? x->torch->spec : "", *cuda;
 	const struct json *row = newest_row(x, "pytorch", spec, &version);
 	bool cpu, selects;
@@ -223,7 +223,10 @@ static void official(struct conda *x, struct wanted *o)
 /* conda-forge: the build of the highest CUDA that __cuda allows; without __cuda the CPU's. */
 static void forge(struct conda *x, struct wanted *o)
 {
-	const struct want *w = x->torch ? x->torch : x->gpu ? x->gpu : x->cpuonly;
+	const struct want *w = x->torch	  ? x->torch :
+			       x->gpu	  ? x->gpu :
+			       x->cpuonly ? x->cpuonly :
+					    x->cuda;
 	const char *version, *cuda, *ceiling = NULL, *spec = w->spec ? w->spec : "";
 	const struct json *row = newest_row(x, "conda-forge", spec, &version);
 	const struct setting *over = project_env(x->t->p, "CONDA_OVERRIDE_CUDA");
@@ -320,7 +323,7 @@ void resolve_conda(struct site *t, const struct step *s)
 			o = emit(t, s, &torch);
 			forge(&x, o);
 		}
-	} else if (x.forge && !x.cuda) {
+	} else if (x.forge ? !x.cuda : s->tool == BY_PIXI && !s->n_channels) {
 		forge(&x, o);
 	} else if (x.forge) {
 		/* pytorch-cuda is a package of the pytorch channel. */
@@ -330,7 +333,5 @@ void resolve_conda(struct site *t, const struct step *s)
 			fact_set(&o->fault, "channel", source_at(t, &x.cuda->at));
 			fact_set(&o->clash, x.cuda->text, source_at(t, &x.cuda->at));
 		}
-	} else if (s->tool == BY_PIXI && !s->n_channels) {
-		forge(&x, o);
 	}
 }

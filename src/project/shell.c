@@ -248,11 +248,8 @@ static void take_word(struct lexer *l)
 			l->at++;
 			while (l->at < t.n && strchr("<>&-", t.p[l->at]) && t.p[l->at])
 				strbuf_addc(&b, t.p[l->at++]);
-		} else if ((c == '>' || c == '<') && b.n && strspn(b.s, "0123456789<>&") != b.n) {
-			/* torch>=2 unquoted is a redirection to a shell, and yet what was meant. */
-			strbuf_addc(&b, c);
-			l->at++;
 		} else {
+			/* torch>=2 unquoted is a redirection to a shell, and yet what was meant. */
 			strbuf_addc(&b, c);
 			l->at++;
 		}

@@ -47,6 +47,11 @@ def name_of(r):
 bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(f"{c}: &{c} [*{p},*{p},*{p},*{p},*{p},*{p},*{p},*{p},*{p}]\n" for p, c in zip("abcdefghijk", "bcdefghijkl")) + "dependencies: *l\n"
 code, out, err = run({"environment.yml": bomb}, T4)
 check("P10 alias bomb", code in (2, 4) and "environment.yml:" in err, err)
+for channel, package in (("pytorch", "pytorch-gpu"), ("pytorch", "pytorch-cuda=12.1"), ("conda-forge", "pytorch-gpu"),
+                         ("conda-forge", "cuda-version=12"), ("pytorch", "cpuonly"), ("nvidia", "cudatoolkit=11.8")):
+    text = "channels:\n  - %s\ndependencies:\n  - python=3.10\n  - %s\n" % (channel, package)
+    code, out, err = run({"environment.yml": text}, T4)
+    check("one package of %s: %s" % (channel, package), code in (0, 1, 3), "%s %s" % (code, err))
 code, out, err = run({"environment.yml": "dependencies:\n" + "[" * 5000}, T4)
 check("P10 deep nesting", code in (2, 4) and "environment.yml:" in err, err)
 r = report({"environment.yml": "channels: !!python/object/apply:os.system ['x']\ndependencies:\n  - python=3.11\n"})
