@@ -186,6 +186,22 @@ def of_prove(proof, home):
     check(proof, "prove, this machine", ["prove", "--json"], home)
 
 
+def of_fetch(fetch, installed, home):
+    """From a mirror in a folder: planned, installed, listed, verified."""
+    sys.path.insert(0, str(ROOT / "tests/fetch"))
+    from world import World, good_members, tar
+
+    w = World(home)
+    w.cudnn(tar(good_members()))
+    common = ["--prefix", str(w.prefix)]
+    get = ["fetch", "cudnn", "9.1.1", "--cuda", "12", "--platform", "linux-x86_64", "--mirror", str(w.mirror),
+           "--cache", str(w.cache), "--accept-license", "--json", *common]
+    check(fetch, "fetch, planned", [*get, "--dry-run"], home)
+    check(fetch, "fetch, installed", get, home)
+    check(installed, "fetch list", ["fetch", "list", "--json", *common], home)
+    check(installed, "fetch verify", ["fetch", "verify", "--json", *common], home)
+
+
 def negative(validators):
     """The schemas can fail: an empty object, another schema, and a field that is not documented."""
     for name, validator in validators.items():
@@ -197,7 +213,8 @@ def negative(validators):
 
 
 def main():
-    names = ["report", "snapshot", "explain", "data", "table", "plan", "binary", "env", "proof"]
+    names = ["report", "snapshot", "explain", "data", "table", "plan", "binary", "env", "proof",
+             "fetch", "installed", "reports"]
     validators = {name: load(name) for name in names}
     published = {pathlib.Path(p).name[:-12] for p in glob.glob(str(ROOT / "docs/schema/*.schema.json"))}
     report("every published schema is used here", sorted(published ^ set(names)))
@@ -213,6 +230,11 @@ def main():
         check(validators["snapshot"], "snapshot, this machine", ["snapshot"], home)
         of_env(validators["env"], validators["report"], home)
         of_prove(validators["proof"], home)
+        of_fetch(validators["fetch"], validators["installed"], home)
+        paste = str(ROOT / "docs/examples/paste.txt")
+        each = json.loads(run(["triage", "--each", "--json", paste, paste], home))
+        plain = json.loads((ROOT / "docs/schema/reports.schema.json").read_text())
+        report("triage --each", problems_of(jsonschema.Draft202012Validator(plain), each))
         of_tables(validators["table"], home)
         of_binaries(validators["binary"], home)
         of_targets(validators["report"], validators["plan"], home)
