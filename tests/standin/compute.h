@@ -477,9 +477,18 @@ CALL(cuModuleUnload, (CUmodule m))
 
 CALL(cuModuleGetFunction, (CUfunction * f, CUmodule m, const char *name))
 {
+	/* A function is its name, kept for as long as the library: handles are never given back. */
+	static char *names[256];
+	size_t i;
+
 	ENTER(cuModuleGetFunction);
 	(void)m;
-	*f = (CUfunction)(void *)strdup(name);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]) - 1 && names[i]; i++)
+		if (strcmp(names[i], name) == 0)
+			break;
+	if (!names[i])
+		names[i] = strdup(name);
+	*f = (CUfunction)(void *)names[i];
 	return signature(name) ? 0 : 500;
 }
 
