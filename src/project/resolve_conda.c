@@ -12,6 +12,7 @@ struct conda {
 	const struct want *torch, *cuda, *cpuonly, *gpu, *toolkit, *version;
 	bool pytorch_channel, forge, nvidia, defaults;
 	size_t pytorch_at, forge_at;
+	const struct want *asked; /* the package that the question is about; never NULL once set */
 };
 
 static const char *channel_name(const char *c)
@@ -169,7 +170,7 @@ static void put(struct conda *x, struct wanted *o, const char *version, const ch
 
 static void official(struct conda *x, struct wanted *o)
 {
-	const struct want *w = x->torch ? x->torch : x->gpu ? x->gpu : x->cuda;
+	const struct want *w = x->asked;
 	const char *version, *spec = x->torch && x->torch->spec ? x->torch->spec : "", *cuda;
 	const struct json *row = newest_row(x, "pytorch", spec, &version);
 	bool cpu, selects;
@@ -223,10 +224,7 @@ static void official(struct conda *x, struct wanted *o)
 /* conda-forge: the build of the highest CUDA that __cuda allows; without __cuda the CPU's. */
 static void forge(struct conda *x, struct wanted *o)
 {
-	const struct want *w = x->torch	  ? x->torch :
-			       x->gpu	  ? x->gpu :
-			       x->cpuonly ? x->cpuonly :
-					    x->cuda;
+	const struct want *w = x->torch || x->gpu || !x->cpuonly ? x->asked : x->cpuonly;
 	const char *version, *cuda, *ceiling = NULL, *spec = w->spec ? w->spec : "";
 	const struct json *row = newest_row(x, "conda-forge", spec, &version);
 	const struct setting *over = project_env(x->t->p, "CONDA_OVERRIDE_CUDA");
@@ -304,6 +302,7 @@ void resolve_conda(struct site *t, const struct step *s)
 	w = x.torch ? x.torch : x.gpu ? x.gpu : x.cuda;
 	if (!w)
 		return;
+	x.asked = w;
 	torch = *w;
 	torch.name = "torch";
 	o = emit(t, s, &torch);
