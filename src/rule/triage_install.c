@@ -103,7 +103,7 @@ static bool tensorflow_range(struct triage *t, const char *python)
 	range = compat_text(t->j->c, "tensorflow", at, "python");
 	dash = range ? strchr(range, '-') : NULL;
 	if (!dash || (look_driver_below(python, dash + 1) ||
-		      strncmp(python, dash + 1, strlen(dash + 1)) == 0))
+		      view_starts(view_of(python), dash + 1)))
 		return false;
 	triage_add(t, FINDING_PYTHON_NO_WHEEL, 84, "no-dist");
 	return true;

@@ -130,7 +130,7 @@ static void find_ranges(struct keeper *k)
 			add_range(k, off, size, type == PT_LOAD && off ? DATA_MAX : CODE_MAX);
 	}
 	if (sh < k->d->size)
-		add_range(k, sh > TAIL ? sh - TAIL : 0, UINT64_MAX, TAIL * 2);
+		add_range(k, sh > TAIL ? sh - TAIL : 0, UINT64_MAX, (uint64_t)TAIL * 2);
 }
 
 /* Bytes [at, at + n), of which those in a range are kept. */

@@ -321,8 +321,9 @@ static void try_rpaths(struct hunt *h)
 				 o == h->asker ? NULL : o);
 		did_main |= o == s->objects[0];
 	}
-	if (!did_main && s->n)
-		try_dirs(h, rpath_of(s, s->objects[0]), VIA_RPATH_INHERITED, s->objects[0]);
+	x = s->n ? s->objects[0] : NULL;
+	if (!did_main && x)
+		try_dirs(h, rpath_of(s, x), VIA_RPATH_INHERITED, x);
 }
 
 /* With DF_1_NODEFLIB the cache may not lead into the default directories. */

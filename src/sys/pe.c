@@ -96,7 +96,7 @@ static void read_sections(struct pe *p, uint64_t off, unsigned n)
 		n = PE_SECTIONS;
 	}
 	for (i = 0; i < n; i++) {
-		if (!at(p, h, sizeof(h), off + i * SECTION_HEADER))
+		if (!at(p, h, sizeof(h), off + (uint64_t)i * SECTION_HEADER))
 			return damaged(p, "the section table lies past the end");
 		s = &p->sections[p->n_sections++];
 		memcpy(s->name, h, 8);
@@ -170,10 +170,10 @@ static struct directory directory(const unsigned char *o, size_t n, size_t first
 	struct directory d = { 0 };
 	size_t count = n >= first ? (size_t)elf_le(o + first - 4, 4) : 0;
 
-	if (i >= count || first + (i + 1) * 8 > n)
+	if (i >= count || first + ((size_t)i + 1) * 8 > n)
 		return d;
-	d.rva = (uint32_t)elf_le(o + first + i * 8, 4);
-	d.size = (uint32_t)elf_le(o + first + i * 8 + 4, 4);
+	d.rva = (uint32_t)elf_le(o + first + (size_t)i * 8, 4);
+	d.size = (uint32_t)elf_le(o + first + (size_t)i * 8 + 4, 4);
 	return d;
 }
 
