@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/jsonw.h"
-#include "base/suggest.h"
 #include "cli/opts.h"
 #include "cli/present.h"
 #include "report/report.h"
@@ -13,14 +12,9 @@
 
 static int unknown(const char *name)
 {
-	const char *all[FINDING_COUNT + 1] = { 0 };
+	const char *near = finding_near(name);
 	struct err err;
-	const char *near;
-	size_t i;
 
-	for (i = 0; i < FINDING_COUNT; i++)
-		all[i] = finding_info((enum finding_id)i)->name;
-	near = suggest(name, all);
 	if (near)
 		err_set(&err, ERR_UNKNOWN_NAME, _("no finding is called %.80s; did you mean %s?"),
 			name, near);

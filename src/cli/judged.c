@@ -3,7 +3,6 @@
 #include "cli/judged.h"
 
 #include "base/arena.h"
-#include "base/suggest.h"
 #include "cli/present.h"
 #include "report/report.h"
 #include "rule/rule.h"
@@ -54,16 +53,13 @@ static int names(struct run *r, const char *option, const struct str_list *list,
 		 const enum finding_id **ret)
 {
 	enum finding_id *ids = arena_calloc(r->a, list->n + 1, sizeof(*ids)), id;
-	const char *all[FINDING_COUNT + 1] = { 0 };
 	const char *near;
 	struct err err;
 	size_t i;
 
-	for (i = 0; i < FINDING_COUNT; i++)
-		all[i] = finding_info((enum finding_id)i)->name;
 	for (i = 0; i < list->n; i++) {
 		if (!finding_lookup(list->v[i], &id)) {
-			near = suggest(list->v[i], all);
+			near = finding_near(list->v[i]);
 			err_set(&err, ERR_USAGE, _("--%s %.80s: no finding has this name%s%s%s"),
 				option, list->v[i], near ? _("; did you mean ") : "",
 				near ? near : "", near ? "?" : "");

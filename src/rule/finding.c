@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/attr.h"
+#include "base/suggest.h"
 
 static const struct finding_info infos[FINDING_COUNT] = {
 #define FINDING(id_, code_, name_, layer_, severity_, title_, means_, decided_, fix_, not_this_) \
@@ -131,4 +132,14 @@ bool finding_explains(enum finding_id cause, enum finding_id effect)
 		}
 	}
 	return false;
+}
+
+const char *finding_near(const char *word)
+{
+	const char *all[FINDING_COUNT + 1] = { 0 };
+	size_t i;
+
+	for (i = 0; i < FINDING_COUNT; i++)
+		all[i] = finding_info((enum finding_id)i)->name;
+	return suggest(word, all);
 }

@@ -46,6 +46,8 @@ struct finding_info {
 const struct finding_info *finding_info(enum finding_id id);
 /* By name or code, any case; false when neither. */
 bool finding_lookup(const char *name_or_code, enum finding_id *ret);
+/* The name nearest to a word that is none, or NULL when none is near. */
+const char *finding_near(const char *word);
 const char *layer_name(enum layer l);	     /* "hardware" */
 const char *severity_name(enum severity s);  /* "error" */
 const char *certainty_name(enum certainty c); /* "observed" */
