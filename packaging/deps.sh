@@ -30,6 +30,7 @@ needs() {
 	build header pcre2.h libpcre2-dev must
 	build header openssl/evp.h libssl-dev may
 	build header curl/curl.h libcurl4-openssl-dev may
+	build cmd msgfmt gettext may
 	test header cmocka.h libcmocka-dev may
 	test cmd bats bats may
 	test cmd shellcheck shellcheck may

@@ -3,15 +3,16 @@
 #ifndef BASE_ATTR_H
 #define BASE_ATTR_H
 
-#include <libintl.h>
 #include <stddef.h>
+
+#include "base/lang.h"
 
 #define ATTR_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define ATTR_MUST __attribute__((warn_unused_result))
 #define ATTR_NONNULL __attribute__((returns_nonnull))
 #define ATTR_UNUSED __attribute__((unused))
 
-#define _(s) gettext(s)
+#define _(s) lang_text(s)
 #define N_(s) s
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

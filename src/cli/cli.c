@@ -2,7 +2,6 @@
 /* Start-up, dispatch and the two outputs: the result on stdout, one line of complaint on stderr. */
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +15,6 @@
 #include "cli/help.h"
 #include "cli/opts.h"
 #include "report/report.h"
-
-#ifndef LOCALEDIR
-#define LOCALEDIR "/usr/local/share/locale"
-#endif
 
 extern const struct cmd cmd_check, cmd_plan, cmd_env, cmd_show, cmd_explain, cmd_snapshot,
 	cmd_data, cmd_inspect, cmd_prove, cmd_fetch, cmd_triage;
@@ -135,17 +130,6 @@ static int print_document(struct run *r, const char *what)
 	return cli_fail(&err);
 }
 
-/* Text goes through gettext; numbers stay in C form, since versions and JSON are no prose. */
-static void set_language(const char *lang)
-{
-	setlocale(LC_MESSAGES, "");
-	setlocale(LC_CTYPE, "");
-	if (lang)
-		setenv("LANGUAGE", lang, 1);
-	bindtextdomain("cuvet", LOCALEDIR);
-	textdomain("cuvet");
-}
-
 /* What CI systems read is there for findings alone. */
 static bool format_fits(const struct cmd *cmd, const char *format)
 {
@@ -160,12 +144,25 @@ static bool format_fits(const struct cmd *cmd, const char *format)
 	return false;
 }
 
+/* `cuvet --json plan` is `cuvet plan --json`: a command behind shared options moves forward. */
+static void command_first(int argc, char **argv)
+{
+	int at = opts_command_at(argc, argv);
+	char *name = at > 1 ? argv[at] : NULL;
+
+	if (!name || !(find_command(name) || strcmp(name, "help") == 0))
+		return;
+	memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof(argv[0]));
+	argv[1] = name;
+}
+
 static int dispatch(struct run *r, struct options *o, int argc, char **argv)
 {
 	const struct cmd *cmd = NULL;
 	struct err err = { 0 };
 	int from = 1;
 
+	command_first(argc, argv);
 	if (argc > 1 && strcmp(argv[1], "--dump-cli") == 0)
 		return print_help(r, NULL, true);
 	if (argc > 2 && strcmp(argv[1], "--dump-docs") == 0)
@@ -180,7 +177,7 @@ static int dispatch(struct run *r, struct options *o, int argc, char **argv)
 	}
 	if (opts_parse(r->a, cmd ? cmd : &cmd_check, argc, argv, from, o, &err))
 		return cli_fail(&err);
-	set_language(o->lang);
+	lang_choose(o->lang);
 	if (o->version)
 		return print_version(r);
 	if (o->help)

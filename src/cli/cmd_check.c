@@ -21,7 +21,8 @@ static const struct opt *const opts[] = { &opt_require, &opt_deep, &opt_timeout,
 const struct cmd cmd_check = {
 	.name = "check",
 	.args = "[SOURCE...]",
-	.summary = N_("judge this machine, a root, an image, project files or a saved snapshot (the default)"),
+	.summary = N_(
+		"judge this machine, a root, an image, project files or a saved snapshot (the default)"),
 	.details = N_(
 		"Finds the GPUs, the driver, the toolkits and the Python environments, judges whether "
 		"they fit together, and names the one thing that is broken, with its evidence and "

@@ -20,9 +20,12 @@
 static const struct opt opt_each = { .name = "each", .kind = OPT_FLAG,
 				     .offset = offsetof(struct options, each),
 				     .help = N_("take each file as a case of its own") };
-static const struct opt opt_snapshot = { .name = "snapshot", .kind = OPT_FLAG,
-					 .offset = offsetof(struct options, facts_only),
-					 .help = N_("write the facts that the text holds, redacted, as JSON") };
+static const struct opt opt_snapshot = {
+	.name = "snapshot",
+	.kind = OPT_FLAG,
+	.offset = offsetof(struct options, facts_only),
+	.help = N_("write the facts that the text holds, redacted, as JSON")
+};
 static const struct opt opt_reply = { .name = "reply",
 				      .kind = OPT_STRING,
 				      .arg = "FORMAT",

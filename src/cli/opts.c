@@ -183,3 +183,25 @@ int opts_parse(struct arena *a, const struct cmd *cmd, int argc, char **argv, in
 	}
 	return 0;
 }
+
+int opts_command_at(int argc, char **argv)
+{
+	const struct opt *o;
+	const char *name;
+	int i;
+
+	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		if (argv[i][1] != '-')
+			o = argv[i][2] ? NULL : find_in(shared_opts, NULL, argv[i][1]);
+		else if (strchr(argv[i], '='))
+			continue;
+		else {
+			name = argv[i] + 2;
+			o = name[0] ? find_in(shared_opts, name, 0) : NULL;
+		}
+		if (!o)
+			return 0;
+		i += o->kind != OPT_FLAG;
+	}
+	return i < argc ? i : 0;
+}

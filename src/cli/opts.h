@@ -17,4 +17,10 @@ extern const struct opt opt_json, opt_format, opt_root, opt_facts, opt_python, o
 int opts_parse(struct arena *a, const struct cmd *cmd, int argc, char **argv, int from,
 	       struct options *o, struct err *err) ATTR_MUST;
 
+/*
+ * Where the first operand stands behind shared options and their values: 3 in `--lang ko show`.
+ * 0 when there is none, or an option before it belongs to one command.
+ */
+int opts_command_at(int argc, char **argv);
+
 #endif

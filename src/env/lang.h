@@ -14,8 +14,8 @@
 
 struct env_lang {
 	/*
-	 * Lines of the functions, NULL-terminated. Behind "@set" come those that only setting needs,
-	 * behind "@drop" those that only dropping needs.
+	 * Lines of the functions, NULL-terminated. Behind "@set" come those that only setting
+	 * needs, behind "@drop" those that only dropping needs.
 	 */
 	const char *const *head;
 	/* Lines that take them away; '@' is the name of the last one, between these two. */

@@ -70,39 +70,40 @@
 	L(mounted, N_("driver files mounted"))                    \
 	L(deleted, N_("driver files mounted and deleted since"))
 
-#define GPU_FIELDS(F, L, O, A)                                    \
-	F(address, N_("PCI address"))                             \
-	F(pci_id, N_("PCI id")) /* 10de:2684 */                   \
-	F(subsystem, N_("subsystem id")) /* 10de:129e */          \
-	F(pci_class, N_("PCI class")) /* 030000, 030200 */        \
-	F(name, N_("model"))                                      \
-	F(chip, N_("chip"))                                       \
-	F(compute_capability, N_("compute capability"))           \
-	F(kernel_driver, N_("bound kernel driver"))               \
-	F(power_state, N_("PCI power state")) /* D0, D3cold */    \
-	F(runtime_status, N_("runtime power status"))             \
-	F(config, N_("PCI configuration space")) /* ok, all-ff */ \
-	F(bars, N_("PCI memory regions")) /* ok, unassigned */    \
+#define GPU_FIELDS(F, L, O, A)                                                             \
+	F(address, N_("PCI address"))                                                      \
+	F(pci_id, N_("PCI id"))		 /* 10de:2684 */                                   \
+	F(subsystem, N_("subsystem id")) /* 10de:129e */                                   \
+	F(pci_class, N_("PCI class"))	 /* 030000, 030200 */                              \
+	F(name, N_("model"))                                                               \
+	F(chip, N_("chip"))                                                                \
+	F(compute_capability, N_("compute capability"))                                    \
+	F(kernel_driver, N_("bound kernel driver"))                                        \
+	F(power_state, N_("PCI power state")) /* D0, D3cold */                             \
+	F(runtime_status, N_("runtime power status"))                                      \
+	F(config, N_("PCI configuration space"))  /* ok, all-ff */                         \
+	F(bars, N_("PCI memory regions"))	  /* ok, unassigned */                     \
 	F(driver_info, N_("known to the driver")) /* yes: /proc/driver/nvidia/gpus/ADDR */ \
-	F(uuid, N_("UUID"))                                       \
-	F(nvml_index, N_("NVML index"))                           \
-	F(nvml_error, N_("NVML error"))                           \
-	F(memory_mib, N_("memory (MiB)"))                         \
-	F(mig_mode, N_("MIG mode"))                               \
-	L(mig_devices, N_("MIG devices"))                         \
-	F(compute_mode, N_("compute mode"))                       \
-	F(ambiguous, N_("what the name could also be"))           \
-	F(link_speed, N_("PCIe speed"))                           \
-	F(link_speed_max, N_("PCIe speed that is possible"))      \
-	F(link_width, N_("PCIe width"))                           \
-	F(link_width_max, N_("PCIe width that is possible"))      \
-	F(iommu_group, N_("IOMMU group"))                         \
-	F(ecc_errors, N_("uncorrected ECC errors since the driver loaded")) \
-	F(row_remap, N_("row remapping")) /* none, pending, failed */ \
-	F(retired_pending, N_("page retirement pending"))         \
-	F(fabric, N_("NVLink fabric")) /* none, not-started, in-progress, completed */ \
-	F(virtualization, N_("virtualization")) /* none, passthrough, vgpu, host-vgpu, host-vsga */ \
-	F(license, N_("vGPU licence")) /* licensed, unlicensed */ \
+	F(uuid, N_("UUID"))                                                                \
+	F(nvml_index, N_("NVML index"))                                                    \
+	F(nvml_error, N_("NVML error"))                                                    \
+	F(memory_mib, N_("memory (MiB)"))                                                  \
+	F(mig_mode, N_("MIG mode"))                                                        \
+	L(mig_devices, N_("MIG devices"))                                                  \
+	F(compute_mode, N_("compute mode"))                                                \
+	F(ambiguous, N_("what the name could also be"))                                    \
+	F(link_speed, N_("PCIe speed"))                                                    \
+	F(link_speed_max, N_("PCIe speed that is possible"))                               \
+	F(link_width, N_("PCIe width"))                                                    \
+	F(link_width_max, N_("PCIe width that is possible"))                               \
+	F(iommu_group, N_("IOMMU group"))                                                  \
+	F(ecc_errors, N_("uncorrected ECC errors since the driver loaded"))                \
+	F(row_remap, N_("row remapping")) /* none, pending, failed */                      \
+	F(retired_pending, N_("page retirement pending"))                                  \
+	F(fabric, N_("NVLink fabric")) /* none, not-started, in-progress, completed */     \
+	F(virtualization,                                                                  \
+	  N_("virtualization"))	       /* none, passthrough, vgpu, host-vgpu, host-vsga */ \
+	F(license, N_("vGPU licence")) /* licensed, unlicensed */                          \
 	F(persistence, N_("persistence mode"))
 
 #define MODULE_FIELDS(F, L, O, A)                                 \

@@ -121,7 +121,8 @@ static void python(struct strbuf *b, const struct snapshot *s)
 	}
 	if (others)
 		strbuf_printf(
-			b, ngettext("%s%zu other environment", "%s%zu other environments", others),
+			b,
+			lang_plural("%s%zu other environment", "%s%zu other environments", others),
 			b->n ? "; " : "", others);
 	if (!s->n_pythons && fact_yes(&s->parts.python))
 		strbuf_add(b, _("no Python"));

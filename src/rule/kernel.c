@@ -274,8 +274,8 @@ static void run_open_module_optin_required(struct judge *j)
 		finding_fact(j, f, "driver.version", driver, ">= 545");
 		finding_fact(j, f, "driver.flavor", flavor, NULL);
 		if (fact_known(&j->s->driver.open_unsupported))
-			finding_fact(j, f, "driver.open_unsupported", &j->s->driver.open_unsupported,
-				     "1");
+			finding_fact(j, f, "driver.open_unsupported",
+				     &j->s->driver.open_unsupported, "1");
 		else
 			finding_inferred(f);
 		r = finding_remedy(

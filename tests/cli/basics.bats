@@ -54,3 +54,16 @@ load ../lib.sh
 	env -i "$CUVET" --version >"$OUT" || status=$?
 	expect_status 0
 }
+
+@test "shared options may stand before the command" {
+	run --separate-stderr "$CUVET" --json --color never show torch 2.6.0
+	[ "$status" -eq 0 ]
+	[[ $output == *'"cuvet.table/1"'* ]]
+	run --separate-stderr "$CUVET" --lang=en explain gpu-not-found
+	[ "$status" -eq 0 ]
+	[[ $output == *"gpu-not-found (CV"* ]]
+	# The value of an option is no command.
+	run --separate-stderr "$CUVET" --root plan --no-such-option
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"unknown option"* ]]
+}

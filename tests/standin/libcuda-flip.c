@@ -15,7 +15,8 @@ static long copies;
 
 /* Jumps on to the real function, whatever its arguments. */
 #ifdef __aarch64__
-#define JUMP(name) "	adrp x16, real_" #name "\n	ldr x16, [x16, :lo12:real_" #name "]\n	br x16\n"
+#define JUMP(name) \
+	"	adrp x16, real_" #name "\n	ldr x16, [x16, :lo12:real_" #name "]\n	br x16\n"
 #else
 #define JUMP(name) "	jmp *real_" #name "(%rip)\n"
 #endif
@@ -53,5 +54,6 @@ __attribute__((constructor)) static void load(void)
 #define real_cuMemcpyDtoH_v2 real_unused_cuMemcpyDtoH_v2
 #include "prove/cu.def"
 #undef real_cuMemcpyDtoH_v2
-	real.cuMemcpyDtoH_v2 = (CUresult(*)(void *, CUdeviceptr, size_t))dlsym(h, "cuMemcpyDtoH_v2");
+	real.cuMemcpyDtoH_v2 =
+		(CUresult(*)(void *, CUdeviceptr, size_t))dlsym(h, "cuMemcpyDtoH_v2");
 }

@@ -143,8 +143,10 @@ static void strbuf_grows_and_terminates(void **state)
 
 static void utf8_refuses_overlong_surrogates_and_cut_sequences(void **state)
 {
-	static const char *const bad[] = { "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
-					   "\xE2\x82", "\x80", "a\xFFz" };
+	static const char *const bad[] = { "\xC0\x80",	   "\xE0\x80\x80",
+					   "\xED\xA0\x80", "\xF4\x90\x80\x80",
+					   "\xE2\x82",	   "\x80",
+					   "a\xFFz" };
 	size_t i, at;
 
 	(void)state;

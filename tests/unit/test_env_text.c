@@ -73,7 +73,9 @@ static const char *edit(struct arena *a, const char *text, const char *comment, 
 static void test_block(void **state)
 {
 	struct arena *a = arena_new(NULL);
-	static const char *const texts[] = { "", "a\n", "a", "\n", "a\r\nb\r\n", "a\r\nb", "\n\na\n" };
+	static const char *const texts[] = {
+		"", "a\n", "a", "\n", "a\r\nb\r\n", "a\r\nb", "\n\na\n"
+	};
 	const char *once;
 	size_t i;
 
@@ -125,8 +127,9 @@ static void test_diff(void **state)
 
 	(void)state;
 	assert_string_equal(env_diff(a, "f", view_of("a\n"), view_of("a\n")), "");
-	assert_string_equal(env_diff(a, "f", view_of("1\n2\n3\n4\n5\n"), view_of("1\n2\n3\n4\nx\n5\n")),
-			    "--- f\n+++ f\n@@ -2,4 +2,5 @@\n 2\n 3\n 4\n+x\n 5\n");
+	assert_string_equal(
+		env_diff(a, "f", view_of("1\n2\n3\n4\n5\n"), view_of("1\n2\n3\n4\nx\n5\n")),
+		"--- f\n+++ f\n@@ -2,4 +2,5 @@\n 2\n 3\n 4\n+x\n 5\n");
 	assert_string_equal(env_diff(a, "f", view_of("a"), view_of("a\nb\n")),
 			    "--- f\n+++ f\n@@ -1,1 +1,2 @@\n-a\n\\ No newline at end of file\n"
 			    "+a\n+b\n");

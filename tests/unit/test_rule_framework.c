@@ -126,9 +126,8 @@ static const struct world_case builds_cases[] = {
 	  .hides = "gpu-not-found",
 	  .root = "cpu-only-wheel" },
 	{ .what = "not known is no verdict",
-	  .layers = { HOST,
-		      FOUND("'version':'2.5.1','origin':'source',"
-			    "'cuda':{'state':'broken'}") },
+	  .layers = { HOST, FOUND("'version':'2.5.1','origin':'source',"
+				  "'cuda':{'state':'broken'}") },
 	  .hides = "cpu-only-wheel",
 	  .root = "" },
 	{ .what = "conda CPU",
@@ -137,8 +136,7 @@ static const struct world_case builds_cases[] = {
 	  .shows = "cpu-only-conda-build",
 	  .hides = "cpu-only-wheel" },
 	{ .what = "conda CUDA",
-	  .layers = { HOST,
-		      FOUND("'version':'2.5.1','cuda':'12.4','origin':'conda-forge'") },
+	  .layers = { HOST, FOUND("'version':'2.5.1','cuda':'12.4','origin':'conda-forge'") },
 	  .hides = "cpu-only-conda-build",
 	  .root = "" },
 	{ .what = "aarch64 from PyPI",
@@ -153,10 +151,9 @@ static const struct world_case builds_cases[] = {
 	  .hides = "cpu-only-wheel" },
 	{ .what = "no ROCm", .layers = { HOST, TORCH }, .hides = "rocm-build-on-nvidia" },
 	{ .what = "vision of another torch",
-	  .layers = { HOST,
-		      FOUND("'version':'2.4.0+cu121','variant':'cu121','cuda':'12.1',"
-			    "'origin':'pip',"
-			    "'torchvision':'0.20.1'") },
+	  .layers = { HOST, FOUND("'version':'2.4.0+cu121','variant':'cu121','cuda':'12.1',"
+				  "'origin':'pip',"
+				  "'torchvision':'0.20.1'") },
 	  .shows = "torch-torchvision-mismatch",
 	  .root = "torch-torchvision-mismatch" },
 	{ .what = "its own vision",
@@ -173,28 +170,25 @@ static const struct world_case builds_cases[] = {
 	  .layers = { HOST, "{'host':{'glibc':null,'libc':'musl'}}", FOUND(CU128) },
 	  .shows = "musl-no-wheel" },
 	{ .what = "JAX alone",
-	  .layers = { HOST,
-		      "{'pythons':[{'prefix':'/j','active':'yes','version':'3.11.2',"
-		      "'packages':["
-		      "{'name':'jax','version':'0.4.35'},{'name':'jaxlib',"
-		      "'version':'0.4.35'}]}]}" },
+	  .layers = { HOST, "{'pythons':[{'prefix':'/j','active':'yes','version':'3.11.2',"
+			    "'packages':["
+			    "{'name':'jax','version':'0.4.35'},{'name':'jaxlib',"
+			    "'version':'0.4.35'}]}]}" },
 	  .shows = "jax-cpu-only",
 	  .root = "jax-cpu-only" },
 	{ .what = "JAX with its plugin",
-	  .layers = { HOST,
-		      "{'pythons':[{'prefix':'/j','active':'yes','version':'3.11.2',"
-		      "'packages':["
-		      "{'name':'jaxlib','version':'0.4.35'},{'name':'jax-cuda12-plugin',"
-		      "'version':'0.4.35'}]}]}" },
+	  .layers = { HOST, "{'pythons':[{'prefix':'/j','active':'yes','version':'3.11.2',"
+			    "'packages':["
+			    "{'name':'jaxlib','version':'0.4.35'},{'name':'jax-cuda12-plugin',"
+			    "'version':'0.4.35'}]}]}" },
 	  .hides = "jax-cpu-only",
 	  .root = "" },
 	{ .what = "two NCCL wheels",
-	  .layers = { HOST,
-		      "{'pythons':[{'prefix':'/v','active':'yes','version':'3.11.2',"
-		      "'torch':{'version':'2.5.1+cu124','cuda':'12.4','origin':'pip'},"
-		      "'packages':["
-		      "{'name':'nvidia-nccl-cu11','version':'2.14.3'},"
-		      "{'name':'nvidia-nccl-cu12','version':'2.21.5'}]}]}" },
+	  .layers = { HOST, "{'pythons':[{'prefix':'/v','active':'yes','version':'3.11.2',"
+			    "'torch':{'version':'2.5.1+cu124','cuda':'12.4','origin':'pip'},"
+			    "'packages':["
+			    "{'name':'nvidia-nccl-cu11','version':'2.14.3'},"
+			    "{'name':'nvidia-nccl-cu12','version':'2.21.5'}]}]}" },
 	  .shows = "mixed-cuda-wheels",
 	  .root = "mixed-cuda-wheels" },
 	{ .what = "a wheel whose file went with another one",
@@ -209,20 +203,18 @@ static const struct world_case builds_cases[] = {
 	  .shows = "mixed-cuda-wheels",
 	  .root = "mixed-cuda-wheels" },
 	{ .what = "a file that nobody asks for",
-	  .layers = { HOST,
-		      "{'pythons':[{'prefix':'/v','active':'yes','version':'3.11.2',"
-		      "'torch':{'version':'2.5.1+cu124','cuda':'12.4','origin':'pip'},"
-		      "'packages':["
-		      "{'name':'nvidia-cublas-cu12','version':'12.4.5.8',"
-		      "'missing':['nvidia/cublas/lib/libnvblas.so.12']}]}]}" },
+	  .layers = { HOST, "{'pythons':[{'prefix':'/v','active':'yes','version':'3.11.2',"
+			    "'torch':{'version':'2.5.1+cu124','cuda':'12.4','origin':'pip'},"
+			    "'packages':["
+			    "{'name':'nvidia-cublas-cu12','version':'12.4.5.8',"
+			    "'missing':['nvidia/cublas/lib/libnvblas.so.12']}]}]}" },
 	  .shows = "mixed-cuda-wheels",
 	  .root = "" },
 	{ .what = "wheels of two folders",
-	  .layers = { HOST,
-		      "{'pythons':[{'prefix':'/v','active':'yes','version':'3.11.2',"
-		      "'packages':["
-		      "{'name':'nvidia-cublas','version':'13.0.0.19'},"
-		      "{'name':'nvidia-cublas-cu12','version':'12.4.5.8'}]}]}" },
+	  .layers = { HOST, "{'pythons':[{'prefix':'/v','active':'yes','version':'3.11.2',"
+			    "'packages':["
+			    "{'name':'nvidia-cublas','version':'13.0.0.19'},"
+			    "{'name':'nvidia-cublas-cu12','version':'12.4.5.8'}]}]}" },
 	  .hides = "mixed-cuda-wheels",
 	  .root = "" },
 };

@@ -11,10 +11,10 @@
 #include "rule_world.h"
 
 #define FAILS(code) "{'driver':{'cuda_init':'" code "'}}"
-#define A100(more) \
-	"{'gpus':[{'pci_id':'10de:20b5','name':'NVIDIA A100 80GB PCIe'," \
-	"'compute_capability':'8.0'," \
-	"'address':'0000:01:00.0','kernel_driver':'nvidia','nvml_index':'0','config':'ok',"         \
+#define A100(more)                                                                          \
+	"{'gpus':[{'pci_id':'10de:20b5','name':'NVIDIA A100 80GB PCIe',"                    \
+	"'compute_capability':'8.0',"                                                       \
+	"'address':'0000:01:00.0','kernel_driver':'nvidia','nvml_index':'0','config':'ok'," \
 	"'bars':'ok'" more "}]}"
 #define H100(more)                                                                               \
 	"{'gpus':[{'pci_id':'10de:2331','name':'NVIDIA H100 PCIe','compute_capability':'9.0'," \

@@ -159,11 +159,13 @@ static void P7_only_what_rules_read_of_the_command_line_leaves(void **state)
 	struct snapshot s = sample(a);
 
 	(void)state;
-	fact_set(&s.host.cmdline,
-		 "root=UUID=9b8c ip=10.0.0.7 nouveau.modeset=0 nvidia-drm.modeset=1 pci=realloc=off -- --listen 9 iommu=x",
-		 "/proc/cmdline");
+	fact_set(
+		&s.host.cmdline,
+		"root=UUID=9b8c ip=10.0.0.7 nouveau.modeset=0 nvidia-drm.modeset=1 pci=realloc=off -- --listen 9 iommu=x",
+		"/proc/cmdline");
 	source_redact(a, &s);
-	assert_string_equal(s.host.cmdline.value, "nouveau.modeset=0 nvidia-drm.modeset=1 pci=realloc=off");
+	assert_string_equal(s.host.cmdline.value,
+			    "nouveau.modeset=0 nvidia-drm.modeset=1 pci=realloc=off");
 	arena_free(a);
 }
 
