@@ -82,7 +82,7 @@ const char *lang_text(const char *msgid)
 	const struct lang_catalogue *c = catalogue_of(getenv("LANGUAGE"));
 	const char *found = NULL;
 
-	if (c)
+	if (c && msgid)
 		found = lang_find(c->start, (size_t)(c->end - c->start), msgid);
 	return found && found[0] ? found : msgid;
 }

@@ -58,7 +58,7 @@ static const char *xid_meaning(struct judge *j, unsigned xid)
 
 	if (!meaning)
 		meaning = json_get_str(row, "label");
-	return meaning ? meaning : _("an error that the list of Xids does not describe");
+	return meaning ? _(meaning) : _("an error that the list of Xids does not describe");
 }
 
 static void reset_remedy(struct judge *j, struct finding *f, size_t i)

@@ -121,10 +121,10 @@ static void say(struct judge *j, const struct python *p, const struct json *row,
 		f->severity = SEVERITY_INFO;
 	if (when)
 		finding_message(j, f, _("%s %s with %s: %s (%s)."), what_a, a->value, other,
-				json_get_str(row, "effect"), when);
+				_(json_get_str(row, "effect")), _(when));
 	else
 		finding_message(j, f, _("%s %s with %s: %s."), what_a, a->value, other,
-				json_get_str(row, "effect"));
+				_(json_get_str(row, "effect")));
 	finding_fact(j, f, what_a, a, NULL);
 	if (gpu != SIZE_MAX)
 		finding_fact(j, f, "gpu.compute_capability", &j->s->gpus[gpu].compute_capability,
@@ -133,7 +133,7 @@ static void say(struct judge *j, const struct python *p, const struct json *row,
 		finding_fact(j, f, what_b, b, NULL);
 	finding_evidence(j, f, "matrix known_bad", json_get_str(row, "id"), NULL,
 			 "matrix known_bad");
-	finding_remedy(j, f, _("What mends it: %s."), fix ? fix : _("another version"));
+	finding_remedy(j, f, _("What mends it: %s."), fix ? _(fix) : _("another version"));
 }
 
 static void row_in(struct judge *j, const struct python *p, const struct json *row)
