@@ -155,12 +155,28 @@ static void not_found(struct triage *t)
 
 /* -------- what was put in place of what */
 
+/* A session that prints a CUDA build, installs what a project asks for, and prints a CPU build. */
+static bool before_and_after(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *was = s->n_pythons ? fact_value(&s->pythons[0].torch.version, "") : "";
+	const char *is = triage_value(t, "differs:torch.version");
+
+	if (!is || !strstr(was, "+cu") || !strstr(is, "+cpu") || !triage_has(t, "reqs-installed"))
+		return false;
+	triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 95,
+		   "differs:torch.version reqs-installed");
+	return true;
+}
+
 static void replaced(struct triage *t)
 {
 	const char *old = triage_value(t, "uninstalled-torch");
 	const char *now = triage_value(t, "installed-torch");
 	bool was_cuda, is_cuda;
 
+	if (!now && before_and_after(t))
+		return;
 	if (!now || (old && strcmp(old, now) == 0))
 		return;
 	if (!old)

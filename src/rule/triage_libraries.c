@@ -72,6 +72,18 @@ static enum have listed(struct triage *t, const struct soname *want, const struc
 	return best;
 }
 
+/* "cuDNN: 8.0.4" of a list of versions, where libcudnn.so.7 is wanted. */
+static bool another_cudnn(struct triage *t, const struct soname *want, const struct sign **ret)
+{
+	const char *said = triage_value(t, "cudnn-said");
+
+	if (!said || !*want->version || serves(said, want->version) ||
+	    strtol(said, NULL, 10) == strtol(want->version, NULL, 10))
+		return false;
+	*ret = triage_sign(t, "cudnn-said");
+	return true;
+}
+
 static void missing(struct triage *t, const struct sign *g)
 {
 	const struct sign *where = NULL;
@@ -87,6 +99,8 @@ static void missing(struct triage *t, const struct sign *g)
 		return;
 	cudnn = strncmp(want.name, "libcudnn", 8) == 0;
 	have = listed(t, &want, &where);
+	if (cudnn && have == HAVE_NONE && another_cudnn(t, &want, &where))
+		have = HAVE_OTHER;
 	if (have == HAVE_SAME)
 		f = triage_add(t, FINDING_LIB_PATH_NOT_SET, 84, NULL);
 	else if (have == HAVE_OTHER && cudnn)
@@ -164,6 +178,10 @@ static void ort(struct triage *t)
 
 	if (g && triage_has(t, "wants-cudnn-9"))
 		triage_add(t, FINDING_CUDNN_NOT_FOUND, 70, "ort-needs");
+	/* It lists all that it needs; the file that is named is the one that it lacks. */
+	if ((triage_has(t, "wants-cudnn-9") || triage_has(t, "wants-cudnn-8")) &&
+	    !triage_has(t, "lib-missing"))
+		t->against[FINDING_MISSING_CUDA_RUNTIME_LIB] = true;
 }
 
 static void missing_and(struct triage *t, const struct sign *g)

@@ -116,7 +116,7 @@ static void by_age(struct triage *t)
 	const char *cuda;
 	size_t i;
 
-	if (!triage_has(t, "no-kernel-image") || low < 0)
+	if ((!triage_has(t, "no-kernel-image") && !triage_has(t, "arch-misfit")) || low < 0)
 		return;
 	for (i = 0; i < t->j->n_findings; i++)
 		if (known[i]->id == FINDING_GPU_TOO_NEW_FOR_BUILD ||
@@ -143,7 +143,8 @@ static void by_age(struct triage *t)
 			return;
 		}
 	}
-	triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 62, "no-kernel-image");
+	if (triage_has(t, "no-kernel-image"))
+		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 62, "no-kernel-image");
 }
 
 /* "Minimum and Maximum cuda capability ... is (7.0) - (12.0)", of a GPU that the line before names.

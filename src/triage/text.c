@@ -184,6 +184,8 @@ struct view text_prompt(struct view v)
 		if (i <= 1 || is_program(cmd))
 			return cmd;
 	}
+	if (view_starts(v, ">>>") && v.n > 3 && isalpha((unsigned char)v.p[3]))
+		return view_skip(v, 3);
 	cmd = notebook_prompt(v);
 	if (!cmd.n)
 		cmd = windows_prompt(v);
@@ -207,6 +209,12 @@ static struct view unquote(struct view v)
 	return v;
 }
 
+/* "- [ ] WSL 1" of a form: what does not hold. */
+static bool is_unticked(struct view v)
+{
+	return view_starts(v, "- [ ] ") || view_starts(v, "* [ ] ") || view_starts(v, "[ ] ");
+}
+
 static bool is_fence(struct view v)
 {
 	return view_starts(v, "```") || view_starts(v, "~~~");
@@ -222,6 +230,8 @@ static void add_line(struct text *t, struct view s, uint32_t number, int32_t *by
 		return;
 	}
 	s = unquote(view_trim(s));
+	if (is_unticked(s))
+		s.n = 0;
 	if (is_fence(s)) {
 		*by = NO_COMMAND;
 		s.n = 0;
