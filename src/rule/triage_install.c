@@ -279,8 +279,21 @@ static void pairs(struct triage *t)
 		triage_add(t, FINDING_CUDNN_MAJOR_MISMATCH, 70, NULL);
 }
 
+/* A program's own error, and nobody says that a GPU is not used: what build it is does not matter. */
+static void beside_the_point(struct triage *t)
+{
+	if (!triage_has(t, "python-error") || triage_has(t, "cuda-fails") ||
+	    triage_has(t, "cuda-available-false") || triage_has(t, "cpu-said") ||
+	    triage_has(t, "no-device") || triage_has(t, "asks-available"))
+		return;
+	t->against[FINDING_CPU_ONLY_WHEEL] = true;
+	t->against[FINDING_CPU_ONLY_CONDA_BUILD] = true;
+	t->against[FINDING_CPU_ONLY_PLATFORM] = true;
+}
+
 void triage_install(struct triage *t)
 {
+	beside_the_point(t);
 	index_tag(t);
 	not_found(t);
 	replaced(t);

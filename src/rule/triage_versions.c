@@ -36,20 +36,19 @@ static int highest_cc(const struct snapshot *s)
 	return high;
 }
 
-/* Lowest and highest SASS of a list: "sm_70" to 70. */
-static void range_of(const char *const *list, size_t n, int *low, int *high)
+/* Highest SASS of a list: "sm_70" to 70. */
+static int highest(const char *const *list, size_t n)
 {
+	int high = -1;
 	size_t i;
 
-	*low = *high = -1;
 	for (i = 0; i < n; i++) {
 		int cc = strncmp(list[i], "sm_", 3) == 0 ? (int)strtol(list[i] + 3, NULL, 10) : -1;
 
-		if (cc > 0 && (*low < 0 || cc < *low))
-			*low = cc;
-		if (cc > *high)
-			*high = cc;
+		if (cc > high)
+			high = cc;
 	}
+	return high;
 }
 
 static const char *named(struct triage *t, size_t i)
@@ -83,12 +82,12 @@ static bool by_list(struct triage *t)
 	const struct snapshot *s = t->j->s;
 	struct look_archs a = { .n = 0 };
 	bool known = false;
-	int low, high, cc;
+	int high, cc;
 	size_t i;
 
 	if (!s->n_pythons || !look_torch_archs(t->j, &s->pythons[0].torch, &a) || !a.n)
 		return false;
-	range_of(a.list, a.n, &low, &high);
+	high = highest(a.list, a.n);
 	for (i = 0; i < s->n_gpus; i++) {
 		cc = look_cc(&s->gpus[i]);
 		if (cc < 0)
@@ -96,7 +95,8 @@ static bool by_list(struct triage *t)
 		known = true;
 		if (compat_arch_fit(a.list, a.n, cc, NULL) != ARCH_FIT_NONE)
 			continue;
-		misfit(t, i, cc < high && (cc < low || cc / 10 <= low / 10),
+		/* A build that knows a newer one has left this one out. */
+		misfit(t, i, cc < high,
 		       a.from_table && !triage_has(t, "no-kernel-image") ? 70 : 88);
 		return true;
 	}

@@ -36,6 +36,7 @@ static const struct field fields[] = {
 	{ "glibc version", "host.glibc", NULL },
 	{ "python version", "python.version", NULL },
 	{ "python", "python.version", NULL },
+	{ "cuda compiled version", "torch.cuda", NULL }, /* its JSON form */
 	{ "is cuda available", "", "cuda-available" },
 	{ "torch.cuda.is_available()", "", "cuda-available" },
 	{ "cuda available", "", "cuda-available" },
@@ -96,6 +97,8 @@ static bool name_is(struct view v, const char *name)
 			continue;
 		if (c >= 'A' && c <= 'Z')
 			c = (char)(c + 32);
+		if (c == '_' && name[k] == ' ')
+			c = ' ';
 		if (c != name[k])
 			return false;
 		k++;
@@ -179,6 +182,16 @@ static void take(struct paste *p, const struct field *f, struct view v, size_t i
 		paste_fact(p, f->fact, version, i);
 }
 
+static struct view bare(struct view v)
+{
+	v = view_trim(v);
+	while (v.n && strchr("*\"'`", v.p[0]))
+		v = view_skip(v, 1);
+	while (v.n && strchr("*\"'`", v.p[v.n - 1]))
+		v.n--;
+	return view_trim(v);
+}
+
 /* "Name: value", "Name : value", "Name = value", "Name -> value"; several a line are two blanks
  * apart. */
 static void one(struct paste *p, struct view s, size_t i)
@@ -195,7 +208,12 @@ static void one(struct paste *p, struct view s, size_t i)
 		v = view_trim(view_skip(s, (size_t)at + 1));
 	else
 		return;
-	name = view_trim((struct view){ s.p, (size_t)at });
+	/* "**GPU**: x" of Markdown, '"torch_version": "2.2.0",' of JSON. */
+	name = bare((struct view){ s.p, (size_t)at });
+	while (v.n && strchr("*\"',", v.p[v.n - 1]))
+		v.n--;
+	while (v.n && strchr("*\"'", v.p[0]))
+		v = view_trim(view_skip(v, 1));
 	if (v.n && v.p[0] == '>')
 		v = view_trim(view_skip(v, 1));
 	if (v.n && v.p[0] == '=')
