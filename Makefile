@@ -22,8 +22,12 @@ export LC_ALL := C
 VERSION := $(shell cat VERSION)
 CFLAGS ?= -O2 -g
 AR ?= ar
+OBJCOPY ?= objcopy
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/cuvet
@@ -47,7 +51,7 @@ ld-option = $(shell echo 'int main(void){return 0;}' | \
 	$(CC) -Werror $(1) -x c - -o /dev/null >/dev/null 2>&1 && echo '$(1)')
 
 # Goals that need no compiler do not pay for asking it.
-NO_CC_GOALS := help clean run test bench deps format uninstall update-golden fuzz lint check
+NO_CC_GOALS := help clean run test bench deps format uninstall uninstall-lib update-golden fuzz lint check
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NO_CC_GOALS),$(MAKECMDGOALS)),all),)
 
 # Compilers whose warnings are known; with others a new warning must not break `make test`.
@@ -68,7 +72,7 @@ ifeq ($(findstring _FORTIFY_SOURCE,$(CFLAGS) $(CPPFLAGS)),)
 FORTIFY := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 endif
 endif
-HARDENING_LD := -pie $(foreach f,-Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now \
+HARDENING_LD := -pie $(foreach f,-static-libgcc -Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now \
 	-Wl$(comma)-z$(comma)noexecstack -Wl$(comma)--as-needed -Wl$(comma)-O1,$(call ld-option,$(f)))
 NO_MAYBE := $(call cc-option,-Wno-maybe-uninitialized)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -83,8 +87,11 @@ lib = $(if $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null)),-l
 LIBS := $(foreach l,$(LIBRARIES),$(call lib,$(l))) -ldl -lm
 endif
 
+# One set of objects serves the program and the library, hence -fPIC. In the library a lack of
+# memory unwinds the stack to the call (src/api/guard.c): -fexceptions lets what a scope owns be
+# closed on the way.
 BASE_FLAGS = -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DCUVET_VERSION='"$(VERSION)"' \
-	-Isrc -Ibuild/gen -fPIE -fno-common -fno-strict-aliasing -fvisibility=hidden $(WARNINGS)
+	-Iinclude -Isrc -Ibuild/gen -fPIC -fexceptions -fno-common -fno-strict-aliasing -fvisibility=hidden $(WARNINGS)
 CFLAGS_release = $(BASE_FLAGS) $(HARDENING) $(FORTIFY) $(if $(WERROR),-Werror) $(CPPFLAGS) $(CFLAGS)
 # The sanitizers' own code misleads two of the warnings; the release build keeps them.
 CFLAGS_asan = $(BASE_FLAGS) -Wno-null-dereference $(NO_MAYBE) $(SANITIZE) \
@@ -284,6 +291,39 @@ asan: build/asan/cuvet
 unit-asan: $(addprefix build/asan/unit/,$(UNITS))
 .PHONY: unit asan unit-asan
 
+# ---------------------------------------------------------------------------------------------
+# libcuvet: what include/cuvet.h reaches, from the objects of the program. Shared, with nothing else
+# exported (src/api/libcuvet.map), and as one object in an archive, all other names made local, so
+# that a program that links it has no name taken away. scripts/check-abi.sh holds the interface.
+LIB_NAME := libcuvet.so
+LIB_SONAME := $(LIB_NAME).0
+LIB_FILE := $(LIB_NAME).$(VERSION)
+LIB_API := $(patsubst src/%.c,build/obj/%.o,$(wildcard src/api/*.c))
+
+lib: build/lib/$(LIB_FILE) build/lib/libcuvet.a build/lib/libcuvet.pc
+build/lib/$(LIB_FILE): build/libcuvet.a src/api/libcuvet.map build/.ldflags
+	@mkdir -p $(@D)
+	$(QUIET) LD $@
+	$(Q)$(CC) $(CFLAGS_release) $(filter-out -pie -static-libgcc,$(LDFLAGS_release)) -shared \
+		-Wl,-soname,$(LIB_SONAME) -Wl,--version-script=src/api/libcuvet.map -Wl,-z,defs \
+		-o $@ $(LIB_API) build/libcuvet.a $(LIBRARIES:%=-l%) -ldl -lm
+	$(Q)ln -sf $(LIB_FILE) $(@D)/$(LIB_SONAME) && ln -sf $(LIB_SONAME) $(@D)/$(LIB_NAME)
+build/lib/libcuvet.a: build/libcuvet.a src/api/libcuvet.map
+	@mkdir -p $(@D)
+	$(QUIET) AR $@
+	$(Q)$(CC) -r -nostdlib -o build/lib/libcuvet.o $(LIB_API) build/libcuvet.a
+	$(Q)sed -n 's/^\t\(cuvet_[a-z_]*\);/\1/p' src/api/libcuvet.map >build/lib/names
+	$(Q)$(OBJCOPY) --keep-global-symbols=build/lib/names build/lib/libcuvet.o
+	$(Q)rm -f $@ && $(AR) rcs $@ build/lib/libcuvet.o && rm -f build/lib/libcuvet.o build/lib/names
+build/lib/libcuvet.pc: FORCE
+	@mkdir -p $(@D)
+	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$(INCLUDEDIR)' '' \
+		'Name: libcuvet' 'Description: will a GPU deep-learning stack run here' \
+		'Version: $(VERSION)' 'Requires.private: libcjson libpcre2-8 yaml-0.1' \
+		'Libs: -L$${libdir} -lcuvet' 'Libs.private: -ldl -lm' \
+		'Cflags: -I$${includedir}' >$@
+.PHONY: lib
+
 # Fuzz targets, first as programs that replay tests/fuzz/corpus/<name>/ under the sanitizers ...
 build/asan/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c build/asan/libcuvet.a build/asan/.ldflags
 	@mkdir -p $(@D)
@@ -301,7 +341,7 @@ build/fuzz/%: tests/fuzz/%.c $(SOURCES) $(GENERATED) build/gen/compat_data.S $(G
 		$(LANGUAGES:%=build/gen/%.mo)
 	@mkdir -p $(@D)
 	$(QUIET) FUZZCC $@
-	$(Q)$(CLANG) -std=gnu17 -D_GNU_SOURCE -DCUVET_VERSION='"$(VERSION)"' -Isrc -Ibuild/gen -Itests \
+	$(Q)$(CLANG) -std=gnu17 -D_GNU_SOURCE -DCUVET_VERSION='"$(VERSION)"' -Iinclude -Isrc -Ibuild/gen -Itests \
 		-O1 -g -w -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $< \
 		$(SOURCES) $(GENERATED) build/gen/compat_data.S $(LIBRARIES:%=-l%) -ldl
 fuzz-build: $(addprefix build/fuzz/,$(FUZZERS))
@@ -389,7 +429,21 @@ install: all
 	for f in $(COMPLETIONS); do if [ -e $${f%%:*} ]; then \
 		install -D -m 644 $${f%%:*} '$(DESTDIR)$(DATADIR)'/$${f#*:} || exit 1; fi; done
 
-uninstall:
+# The library apart: most who install the program do not need it.
+install-lib: lib
+	install -D -m 644 build/lib/$(LIB_FILE) '$(DESTDIR)$(LIBDIR)/$(LIB_FILE)'
+	ln -sf $(LIB_FILE) '$(DESTDIR)$(LIBDIR)/$(LIB_SONAME)'
+	ln -sf $(LIB_SONAME) '$(DESTDIR)$(LIBDIR)/$(LIB_NAME)'
+	install -m 644 build/lib/libcuvet.a '$(DESTDIR)$(LIBDIR)/libcuvet.a'
+	install -D -m 644 include/cuvet.h '$(DESTDIR)$(INCLUDEDIR)/cuvet.h'
+	install -D -m 644 build/lib/libcuvet.pc '$(DESTDIR)$(PKGCONFIGDIR)/libcuvet.pc'
+uninstall-lib:
+	rm -f '$(DESTDIR)$(LIBDIR)'/$(LIB_NAME)* \
+		'$(DESTDIR)$(LIBDIR)'/libcuvet.a '$(DESTDIR)$(INCLUDEDIR)'/cuvet.h \
+		'$(DESTDIR)$(PKGCONFIGDIR)'/libcuvet.pc
+.PHONY: install-lib uninstall-lib
+
+uninstall: uninstall-lib
 	rm -f '$(DESTDIR)$(BINDIR)/cuvet'
 	for f in LICENSE README.md NEWS.md; do rm -f '$(DESTDIR)$(DOCDIR)'/$$f; done
 	for s in 1 5 7; do rm -f '$(DESTDIR)$(MANDIR)'/man$$s/cuvet.$$s \
@@ -434,7 +488,7 @@ bench:
 update-golden:
 	$(Q)MAKE='$(MAKE)' UPDATE_GOLDEN=1 bash tests/run.sh $(T)
 
-test-programs: build/cuvet unit standin
+test-programs: build/cuvet unit standin lib
 test-programs-asan: build/asan/cuvet unit-asan fuzz-replay
 .PHONY: deps run test check lint accuracy bench update-golden test-programs test-programs-asan
 
@@ -450,7 +504,7 @@ build/tidy/%.ok: src/%.c build/obj/%.o .clang-tidy
 	@mkdir -p $(@D)
 	$(QUIET) TIDY $<
 	$(Q)rm -f $@; clang-tidy --quiet $< -- -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
-		-DCUVET_VERSION='"$(VERSION)"' -Isrc -Ibuild/gen -Wall -Wextra \
+		-DCUVET_VERSION='"$(VERSION)"' -Iinclude -Isrc -Ibuild/gen -Wall -Wextra \
 		>$(@:.ok=.txt) 2>&1 && touch $@
 .PHONY: tidy
 
@@ -475,6 +529,7 @@ help:
 	@echo 'make lint             the check scripts, clang-tidy, cppcheck and shellcheck alone'
 	@echo 'make asan             build build/asan/cuvet with the sanitizers'
 	@echo 'make unit             build the unit tests; unit-asan: with the sanitizers'
+	@echo 'make lib              build build/lib: libcuvet, shared and static; install-lib'
 	@echo 'make fuzz             fuzz each target for FUZZ_SECONDS (clang)'
 	@echo 'make bench            start-up and check times as ratios (hyperfine)'
 	@echo 'make accuracy         score triage on real reports, by class and difficulty'

@@ -34,6 +34,7 @@ needs() {
 	test header cmocka.h libcmocka-dev may
 	test cmd bats bats may
 	test cmd shellcheck shellcheck may
+	test cmd pkg-config pkgconf may
 	test cmd cppcheck cppcheck may
 	test cmd clang clang may
 	test cmd clang-tidy clang-tidy may

@@ -83,5 +83,5 @@ tap "a child and the command line open /dev/null alone" \
 calls "no shell and no program of the system" \
 	"system popen execlp execvp execvpe wordexp" 'none'
 calls "exit only by the arena, a child and the command line" \
-	"exit _exit quick_exit abort" '@(base/arena|sys/child*|fetch/unpacker|prove/@(climb|exec)|cli/*).o'
+	"exit _exit quick_exit abort" '@(base/arena|api/guard|sys/child*|fetch/unpacker|prove/@(climb|exec)|cli/*).o'
 tap_end

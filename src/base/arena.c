@@ -31,6 +31,8 @@ struct arena {
 	struct deferred *deferred;
 	size_t next_size;
 	arena_oom_fn *oom;
+	arena_oom_with_fn *oom_with;
+	void *with;
 };
 
 static void oom_default(void)
@@ -52,6 +54,8 @@ static _Noreturn void out_of_memory(arena_oom_fn *oom)
 
 void arena_exhausted(const struct arena *a)
 {
+	if (a && a->oom_with)
+		a->oom_with(a->with);
 	out_of_memory(a ? a->oom : NULL);
 }
 
@@ -62,6 +66,18 @@ struct arena *arena_new(arena_oom_fn *oom)
 	if (!a)
 		out_of_memory(oom);
 	a->oom = oom;
+	a->next_size = CHUNK_MIN;
+	return a;
+}
+
+struct arena *arena_new_with(arena_oom_with_fn *oom, void *with)
+{
+	struct arena *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->oom_with = oom;
+	a->with = with;
 	a->next_size = CHUNK_MIN;
 	return a;
 }
@@ -87,11 +103,12 @@ static size_t aligned(struct arena *a, size_t size)
 	size_t al = alignof(max_align_t);
 
 	if (size > SIZE_MAX / 2)
-		out_of_memory(a->oom);
+		arena_exhausted(a);
 	return (size + al - 1) / al * al;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+/* NULL when there is no memory. */
+static void *try_alloc(struct arena *a, size_t size)
 {
 	size_t need = aligned(a, size ? size : 1), room;
 	struct chunk *c = a->top;
@@ -101,7 +118,7 @@ void *arena_alloc(struct arena *a, size_t size)
 		room = need > a->next_size ? need : a->next_size;
 		c = calloc(1, sizeof(*c) + room);
 		if (!c)
-			out_of_memory(a->oom);
+			return NULL;
 		c->size = room;
 		c->next = a->top;
 		a->top = c;
@@ -113,19 +130,32 @@ void *arena_alloc(struct arena *a, size_t size)
 	return p;
 }
 
+void *arena_alloc(struct arena *a, size_t size)
+{
+	void *p = try_alloc(a, size);
+
+	if (!p)
+		arena_exhausted(a);
+	return p;
+}
+
 void *arena_calloc(struct arena *a, size_t n, size_t size)
 {
 	size_t total;
 
 	if (__builtin_mul_overflow(n, size, &total))
-		out_of_memory(a->oom);
+		arena_exhausted(a);
 	return arena_alloc(a, total);
 }
 
 void arena_defer(struct arena *a, void (*fn)(void *), void *p)
 {
-	struct deferred *d = arena_alloc(a, sizeof(*d));
+	struct deferred *d = try_alloc(a, sizeof(*d));
 
+	if (!d) {
+		fn(p);
+		arena_exhausted(a);
+	}
 	*d = (struct deferred){ .next = a->deferred, .fn = fn, .p = p };
 	a->deferred = d;
 }
@@ -204,7 +234,7 @@ void *arena_append(struct arena *a, void *arr_ptr, size_t *n, size_t elem_size)
 		size_t want = *n ? cap * 2 : 4, bytes;
 
 		if (__builtin_mul_overflow(want, elem_size, &bytes))
-			out_of_memory(a->oom);
+			arena_exhausted(a);
 		arr = arena_grow(a, *n ? arr : NULL, *n * elem_size, bytes);
 		memcpy(arr_ptr, &arr, sizeof(arr));
 	}

@@ -17,6 +17,12 @@ typedef void arena_oom_fn(void);
 
 struct arena *arena_new(arena_oom_fn *oom) ATTR_NONNULL;
 /*
+ * The same for a caller that must not be ended: `oom` is called with `with`, must not return, and
+ * holds for every arena_exhausted() of it. NULL when there is no memory even for the arena.
+ */
+typedef void arena_oom_with_fn(void *with);
+struct arena *arena_new_with(arena_oom_with_fn *oom, void *with);
+/*
  * Ends the run as a failed allocation of `a` does: for memory that the C library or another one
  * asks for, so that its lack is never taken for an answer. NULL: the default way.
  */
@@ -25,7 +31,7 @@ void arena_free(struct arena *a); /* accepts NULL; frees all that was allocated 
 
 /*
  * Calls fn(p) when the arena is freed, newest first: for what a library allocates and only it can
- * free.
+ * free. Without memory to remember it, fn(p) is called before the run ends.
  */
 void arena_defer(struct arena *a, void (*fn)(void *), void *p);
 

@@ -82,7 +82,7 @@ static enum err_code code_of_errno(int errnum)
 int err_errno(struct err *err, int errnum, const char *fmt, ...)
 {
 	enum err_code code = code_of_errno(errnum);
-	char head[768];
+	char head[768], text[128];
 	va_list ap;
 
 	if (!err)
@@ -90,7 +90,8 @@ int err_errno(struct err *err, int errnum, const char *fmt, ...)
 	va_start(ap, fmt);
 	fit(head, sizeof(head), fmt, ap);
 	va_end(ap);
-	return err_set(err, code, "%s: %s", head, strerror(errnum));
+	return err_set(err, code, "%s: %s", head,
+		       strerror_r(errnum, text, sizeof(text)));
 }
 
 const char *err_text(enum err_code code)

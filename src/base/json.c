@@ -3,6 +3,7 @@
 #include "base/json.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,22 +22,20 @@ static const struct json *value(const cJSON *c)
 	return (const struct json *)c;
 }
 
-/* cJSON answers the same NULL to a lack of memory as to a text that is no JSON. */
-static void *never_null(size_t size)
+/*
+ * cJSON answers the same NULL to a lack of memory as to a text that is no JSON; malloc leaves
+ * ENOMEM behind. Its hooks would tell too, but they belong to the whole process, which in the
+ * library is somebody else's.
+ */
+static cJSON *parse(struct arena *a, struct view text, const char **ret_end)
 {
-	void *p = malloc(size ? size : 1);
+	cJSON *doc;
 
-	if (!p)
-		arena_exhausted(NULL);
-	return p;
-}
-
-static cJSON *parse(struct view text, const char **ret_end)
-{
-	cJSON_Hooks hooks = { .malloc_fn = never_null, .free_fn = free };
-
-	cJSON_InitHooks(&hooks);
-	return cJSON_ParseWithLengthOpts(text.p, text.n, ret_end, 0);
+	errno = 0;
+	doc = cJSON_ParseWithLengthOpts(text.p, text.n, ret_end, 0);
+	if (!doc && errno == ENOMEM)
+		arena_exhausted(a);
+	return doc;
 }
 
 static void doc_free(void *p)
@@ -92,7 +91,7 @@ int json_parse_trusted(struct arena *a, struct view text, const char *name, cons
 		       struct err *err)
 {
 	const char *end = NULL;
-	cJSON *doc = parse(text, &end);
+	cJSON *doc = parse(a, text, &end);
 	unsigned line, col;
 	struct view rest;
 

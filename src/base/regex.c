@@ -11,6 +11,7 @@
 enum { MATCH_LIMIT = 20000, DEPTH_LIMIT = 500, HEAP_KIB = 512, PATTERN_MAX = 4096 };
 
 struct regex {
+	struct arena *a;
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *bounds;
@@ -32,18 +33,21 @@ int regex_new(struct arena *a, const char *pattern, struct regex **ret, struct e
 	PCRE2_SIZE at = 0;
 	int code = 0;
 
+	re->a = a;
 	if (p.n > PATTERN_MAX)
 		return err_set(err, ERR_DATA, _("a pattern of %zu bytes is too long"), p.n);
 	re->code = pcre2_compile((PCRE2_SPTR)p.p, p.n, PCRE2_CASELESS | PCRE2_MULTILINE, &code, &at,
 				 NULL);
+	if (!re->code && code == PCRE2_ERROR_HEAP_FAILED)
+		arena_exhausted(a);
 	if (!re->code)
 		return err_set(err, ERR_DATA, _("bad pattern at byte %zu: %.200s"), (size_t)at,
 			       pattern);
+	arena_defer(a, regex_free, re);
 	re->data = pcre2_match_data_create(REGEX_GROUPS, NULL);
 	re->bounds = pcre2_match_context_create(NULL);
-	arena_defer(a, regex_free, re);
 	if (!re->data || !re->bounds)
-		return err_set(err, ERR_DATA, _("no memory for a pattern"));
+		arena_exhausted(a);
 	pcre2_set_match_limit(re->bounds, MATCH_LIMIT);
 	pcre2_set_depth_limit(re->bounds, DEPTH_LIMIT);
 	pcre2_set_heap_limit(re->bounds, HEAP_KIB);
@@ -64,6 +68,8 @@ enum regex_result regex_find(struct regex *re, struct view text, size_t from,
 	n = pcre2_match(re->code, (PCRE2_SPTR)text.p, text.n, from, 0, re->data, re->bounds);
 	if (n == PCRE2_ERROR_NOMATCH)
 		return REGEX_NO;
+	if (n == PCRE2_ERROR_NOMEMORY)
+		arena_exhausted(re->a);
 	if (n < 0)
 		return REGEX_GAVE_UP;
 	found = n == 0 || n > REGEX_GROUPS ? REGEX_GROUPS : (size_t)n;

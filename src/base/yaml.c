@@ -222,17 +222,20 @@ static int handle(struct reader *r, const yaml_event_t *e)
 
 static int events(struct reader *r, yaml_parser_t *p)
 {
-	yaml_event_t e;
 	bool done = false;
 	int rc = 0;
 
 	while (!rc && !done) {
-		if (!yaml_parser_parse(p, &e))
+		__attribute__((cleanup(yaml_event_delete))) yaml_event_t e = { 0 };
+
+		if (!yaml_parser_parse(p, &e)) {
+			if (p->error == YAML_MEMORY_ERROR)
+				arena_exhausted(r->a);
 			return complain(r, &p->problem_mark,
 					p->problem ? p->problem : _("not YAML"));
+		}
 		done = e.type == YAML_STREAM_END_EVENT;
 		rc = handle(r, &e);
-		yaml_event_delete(&e);
 	}
 	return rc;
 }
@@ -243,7 +246,7 @@ int yaml_parse(struct arena *a, struct view text, const char *name, const struct
 	struct err own;
 	struct reader *r = arena_alloc(a, sizeof(*r));
 	struct doc *root = arena_alloc(a, sizeof(*root));
-	yaml_parser_t p;
+	__attribute__((cleanup(yaml_parser_delete))) yaml_parser_t p = { 0 };
 	int rc;
 
 	r->a = a;
@@ -253,10 +256,9 @@ int yaml_parse(struct arena *a, struct view text, const char *name, const struct
 	root->line = root->column = 1;
 	r->stack[r->depth++] = (struct frame){ .node = root };
 	if (!yaml_parser_initialize(&p))
-		return err_set(r->err, ERR_PARSE, "%.300s: %s", name, _("not YAML"));
+		arena_exhausted(a);
 	yaml_parser_set_input_string(&p, (const unsigned char *)(text.p ? text.p : ""), text.n);
 	rc = events(r, &p);
-	yaml_parser_delete(&p);
 	if (!rc)
 		*ret = root;
 	return rc;

@@ -180,7 +180,7 @@ static const char *table_wrong(struct arena *a, int fd, const struct json *table
 		return arena_printf(
 			a, _("it lacks the table %s, which this version of cuvet needs"), table);
 	if (fstatat(fd, arena_printf(a, "%s.json", table), &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return arena_printf(a, _("%s.json: %s"), table, strerror(errno));
+		return arena_printf(a, _("%s.json: %m"), table);
 	if (!S_ISREG(st.st_mode) || !trusted_stat(&st))
 		return arena_printf(a, _("%s.json: others may write to it"), table);
 	if (st.st_size != size)
@@ -197,7 +197,7 @@ static const char *set_wrong(struct arena *a, int sets, const char *name, struct
 	size_t i;
 
 	if (fd < 0)
-		return arena_printf(a, "%s: %s", name, strerror(errno));
+		return arena_printf(a, "%s: %m", name);
 	if (installed_private(fd, name, &e) || read_json(a, fd, "manifest.json", &doc, &e))
 		return arena_strdup(a, e.msg);
 	ret->from = json_get_str(doc, "from");

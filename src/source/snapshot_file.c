@@ -10,17 +10,13 @@
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
-int source_snapshot_file(struct arena *a, const char *path, struct snapshot *ret, struct err *err)
+int source_snapshot_json(struct arena *a, struct view text, const char *path, struct snapshot *ret,
+			 struct err *err)
 {
 	const struct json *doc, *obj;
 	const char *schema;
-	struct view text;
-	int r;
+	int r = json_parse(a, text, path, &doc, err);
 
-	r = file_read(a, path, SNAPSHOT_LIMIT, &text, err);
-	if (r)
-		return r;
-	r = json_parse(a, text, path, &doc, err);
 	if (r)
 		return r;
 	schema = json_get_str(doc, "schema");
@@ -41,4 +37,12 @@ int source_snapshot_file(struct arena *a, const char *path, struct snapshot *ret
 	if (!r)
 		fact_set(&ret->source, fact_value(&ret->source, "snapshot"), path);
 	return r;
+}
+
+int source_snapshot_file(struct arena *a, const char *path, struct snapshot *ret, struct err *err)
+{
+	struct view text;
+	int r = file_read(a, path, SNAPSHOT_LIMIT, &text, err);
+
+	return r ? r : source_snapshot_json(a, text, path, ret, err);
 }

@@ -7,5 +7,8 @@
 
 int source_snapshot_file(struct arena *a, const char *path, struct snapshot *ret,
 			 struct err *err) ATTR_MUST;
+/* The same from memory; `name` stands in messages and as the source. */
+int source_snapshot_json(struct arena *a, struct view text, const char *name, struct snapshot *ret,
+			 struct err *err) ATTR_MUST;
 
 #endif

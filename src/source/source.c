@@ -47,7 +47,9 @@ int source_snapshot(struct arena *a, struct compat *c, const struct source_optio
 	struct snapshot s = { 0 };
 	int r = 0;
 
-	if (o->n_inputs == 1 && source_is_tree(o->inputs[0]))
+	if (o->json.p)
+		r = source_snapshot_json(a, o->json, o->json_name, &s, err);
+	else if (o->n_inputs == 1 && source_is_tree(o->inputs[0]))
 		r = source_from_image(a, o, &s, err);
 	else if (source_is_project(a, o))
 		r = source_project_read(a, c, o, &project, &s, err);

@@ -4,6 +4,7 @@
 #define SOURCE_SOURCE_H
 
 #include "base/err.h"
+#include "base/view.h"
 #include "compat/compat.h"
 #include "model/snapshot.h"
 
@@ -16,6 +17,8 @@ struct source_options {
 	const char *const *inputs; /* files named on the command line: snapshots (later: images,
 				      projects, text) */
 	size_t n_inputs;
+	struct view json;	/* a saved snapshot or report in memory, instead of inputs */
+	const char *json_name;	/* for messages */
 	const char *const *assume; /* "gpu=T4", ... in order */
 	size_t n_assume;
 	const char *const *require; /* "cc>=8.0", ... */
