@@ -57,14 +57,27 @@ int cli_fail(const struct err *err)
 	return code;
 }
 
+/* As other tools end whose reader (`| head`) has seen enough: by the signal, without a word. */
+static int end_by_sigpipe(void)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(SIGPIPE);
+	return EXIT_CANNOT;
+}
+
 int cli_write(struct run *r, const char *text, size_t n)
 {
 	struct err err = { 0 };
 
-	if (file_write_fd(r->out_fd, _("standard output"), (struct view){ .p = text, .n = n },
-			  &err))
-		return cli_fail(&err);
-	return EXIT_OK;
+	if (!file_write_fd(r->out_fd, _("standard output"), (struct view){ .p = text, .n = n },
+			   &err))
+		return EXIT_OK;
+	return errno == EPIPE ? end_by_sigpipe() : cli_fail(&err);
 }
 
 static int write_buffer(struct run *r, const struct strbuf *b)
@@ -204,7 +217,7 @@ int cli_main(int argc, char **argv)
 	int code;
 
 	hold_standard_fds();
-	/* A reader that went away is an error of writing, not a silent death half-way. */
+	/* A reader that went away shows where something is written, not as a death half-way. */
 	signal(SIGPIPE, SIG_IGN);
 	r.a = arena_new(NULL);
 	r.out_tty = isatty(STDOUT_FILENO);

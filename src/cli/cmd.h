@@ -85,7 +85,10 @@ int cli_main(int argc, char **argv);
 
 /* For commands: one line "cuvet: MESSAGE" on stderr; returns the error's exit code. */
 int cli_fail(const struct err *err);
-/* Writes the result to stdout; a full or closed stdout is EXIT_CANNOT with one line on stderr. */
+/*
+ * Writes the result to stdout; a full or closed stdout is EXIT_CANNOT with one line on stderr. A
+ * pipe that nobody reads any more ends the process by SIGPIPE.
+ */
 int cli_write(struct run *r, const char *text, size_t n);
 
 #endif

@@ -48,6 +48,15 @@ load ../lib.sh
 	expect_status 4
 }
 
+@test "X4: a reader that has seen enough ends it without a word" {
+	local err=$BATS_TEST_TMPDIR/err
+	# The listing is larger than what a pipe holds.
+	{ "$CUVET" show gpu --json 2>"$err" || echo $? >"$BATS_TEST_TMPDIR/code"; } |
+		head -n 1 >/dev/null
+	[ ! -s "$err" ] || fail "$(cat "$err")"
+	[ "$(cat "$BATS_TEST_TMPDIR/code")" -eq 141 ]
+}
+
 @test "X5: runs without any environment" {
 	OUT=$BATS_TEST_TMPDIR/out
 	status=0
