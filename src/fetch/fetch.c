@@ -123,9 +123,11 @@ static bool is_there(struct prefix *s, const struct fetch_options *o, struct fet
 					      into_id(s->a, item->name, item->dir, o->into),
 					      INTO_DONE)
 			       : arena_printf(s->a, "%s/%s/%s", item->name, item->dir, RECORD_NAME);
-	if (prefix_read_record(s, &probe, &r, NULL))
+	if (prefix_read_record(s, &probe, &r, NULL) ||
+	    (r.platform && strcmp(r.platform, item->platform) != 0))
 		return false;
 	item->files = r.n_files;
+	item->other = r.sha256 && strcmp(r.sha256, item->sha256) != 0;
 	return true;
 }
 
@@ -202,6 +204,7 @@ static int plan_items(struct fetch *f, const struct manifest *m, struct fetch_it
 	const char *const *names;
 	struct fetch_item *items;
 	struct prefix s;
+	bool leftovers;
 	size_t n = 0, i;
 	int r = components_of(f, m, &names, &n, err);
 
@@ -209,6 +212,8 @@ static int plan_items(struct fetch *f, const struct manifest *m, struct fetch_it
 		r = prefix_look(f->a, o->prefix, &s, err);
 	if (r)
 		return r;
+	/* Then what is in the way may be what is cleared first. */
+	leftovers = prefix_has_leftovers(&s);
 	items = arena_calloc(f->a, n, sizeof(*items));
 	for (i = 0; i < n && !r; i++) {
 		const struct leaf *l;
@@ -216,10 +221,16 @@ static int plan_items(struct fetch *f, const struct manifest *m, struct fetch_it
 		r = manifest_pick(f->a, m, names[i], o->platform, o->cuda, &l, err);
 		if (!r)
 			plan_item(f, l, &s, &items[i]);
+		if (!r && !o->into && items[i].state != FETCH_INSTALLED && !leftovers)
+			r = prefix_free_for(&s, &items[i], err);
 		if (r == -(int)ERR_NOENT && o->n_components)
 			r = err_set(err, ERR_USAGE, "%s", arena_strdup(f->a, err->msg));
 	}
 	prefix_close(&s);
+	for (i = 0; i < n && !r; i++)
+		if (items[i].other)
+			note(f, arena_printf(f->a, _("%s was installed from another archive than the manifest names now (sha256 %s)"),
+					     items[i].path, items[i].sha256));
 	*ret = items;
 	*ret_n = r ? 0 : n;
 	return r;
@@ -394,12 +405,7 @@ static int publish(struct install *in, struct err *err)
 		return r;
 	if (f->o->into)
 		return into_commit(in->s, &in->into, in->item, accepted, err);
-	r = prefix_publish(in->s, in->stage, in->item, accepted, err);
-	if (r)
-		return r;
-	/* It has its name now: nothing is to be thrown away. */
-	in->stage = NULL;
-	return prefix_switch(in->s, in->item->name, in->item->dir, true, err);
+	return prefix_publish(in->s, in->stage, in->item, accepted, err);
 }
 
 static int get_and_unpack(struct install *in, struct err *err)
@@ -434,7 +440,9 @@ static int install(struct fetch *f, struct prefix *s, struct fetch_item *item, s
 		item->state = FETCH_INSTALLED;
 		return 0;
 	}
-	r = unpacker_kind_ok(item->rel, err);
+	r = f->o->into ? 0 : prefix_free_for(s, item, err);
+	if (!r)
+		r = unpacker_kind_ok(item->rel, err);
 	if (!r)
 		r = make_stage(&in, err);
 	if (!r)

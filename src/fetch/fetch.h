@@ -45,6 +45,7 @@ struct fetch_item {
 	enum fetch_state state;
 	uint64_t files;
 	bool fresh; /* installed by this run */
+	bool other; /* what is installed has another sha256 */
 };
 
 enum fetch_phase { FETCH_MANIFEST, FETCH_DOWNLOAD, FETCH_VERIFY, FETCH_UNPACK };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is installed below a prefix, whether it is still as it was, and taking it away. */
+/* What is installed below a prefix, which is in use, and whether it is still as it was; takes nothing away. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +27,17 @@ enum {
 
 /* -------- finding */
 
-/* The beginning of a record, which holds its head; cut to whole lines. */
-static bool read_head(struct arena *a, int dir, const char *path, struct record *ret)
+/* What stands for "no folder of ours" rather than for one that could not be looked at. */
+static bool is_none(int errnum)
+{
+	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP;
+}
+
+/*
+ * The beginning of a record, which holds its head; cut to whole lines. 1, 0 when there is no record,
+ * -errno when it cannot be read.
+ */
+static int read_head(struct arena *a, int dir, const char *path, struct record *ret)
 {
 	_cleanup_fd_ int fd = tree_open(dir, path, O_RDONLY | O_NONBLOCK, 0);
 	char *text = arena_alloc(a, HEAD_BYTES + 8);
@@ -36,26 +45,50 @@ static bool read_head(struct arena *a, int dir, const char *path, struct record 
 	ssize_t n;
 	size_t end;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return false;
-	n = pread(fd, text, HEAD_BYTES, 0);
-	if (n <= 0)
-		return false;
+	if (fd < 0)
+		return is_none(-fd) ? 0 : fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	do {
+		n = pread(fd, text, HEAD_BYTES, 0);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
 	for (end = (size_t)n; end && text[end - 1] != '\n'; end--)
 		;
 	memcpy(text + end, "end\n", 4);
 	return record_head(a, (struct view){ .p = text, .n = end + 4 }, path, ret, NULL) == 0;
 }
 
+/* A folder for reading; NULL and *ret_errnum, 0 when there is none. */
+static DIR *open_folder(int root, const char *path, int *ret_errnum)
+{
+	int fd = tree_open(root, path, OPEN_DIR, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-static void add_item(struct prefix *s, struct installed_item **items, size_t *n,
-		     const struct record *r, const struct installed_item *where)
+	*ret_errnum = fd < 0 ? (is_none(-fd) ? 0 : -fd) : dir ? 0 : errno;
+	if (!dir)
+		cleanup_fd(&fd);
+	return dir;
+}
+
+struct found {
+	struct installed_item *items;
+	size_t n;
+	const char *where;  /* what is looked at, for messages */
+	const char *denied; /* a folder that may not be read; NULL */
+};
+
+static void add_item(struct prefix *s, struct found *f, const struct record *r,
+		     const struct installed_item *where)
 {
 	struct installed_item *i;
 
-	if (*n >= ITEMS_MAX)
+	if (f->n >= ITEMS_MAX)
 		return;
-	i = ARENA_APPEND(s->a, *items, *n);
+	i = ARENA_APPEND(s->a, f->items, f->n);
 	*i = *where;
 	i->version = r->version;
 	i->cuda = r->cuda;
@@ -69,64 +102,76 @@ static void add_item(struct prefix *s, struct installed_item **items, size_t *n,
 static const char *current_of(struct prefix *s, int home)
 {
 	char target[256];
-	ssize_t n = readlinkat(home, "current", target, sizeof(target) - 1);
+	ssize_t n = readlinkat(home, PREFIX_CURRENT, target, sizeof(target) - 1);
 
 	return n > 0 ? arena_strndup(s->a, target, (size_t)n) : "";
 }
 
-static void look_into_name(struct prefix *s, const char *name, struct installed_item **items,
-			   size_t *n)
+/* 0 or -errno with *ret_where, what could not be read. */
+static int look_into_name(struct prefix *s, const char *name, struct found *f)
 {
-	int fd = openat(s->fd, name, OPEN_DIR);
-	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int e;
+	_cleanup_dir_ DIR *dir = open_folder(s->fd, name, &e);
 	const struct dirent *entry;
 	const char *current;
 
+	f->where = name;
 	if (!dir) {
-		cleanup_fd(&fd);
-		return;
+		/* The prefix may be shared: what is denied may be another's. */
+		if (e == EACCES || e == EPERM)
+			f->denied = name;
+		return e == EACCES || e == EPERM ? 0 : -e;
 	}
 	current = current_of(s, dirfd(dir));
-	while ((entry = readdir(dir))) {
+	while ((errno = 0, entry = readdir(dir))) {
 		struct installed_item where = { .name = name };
 		struct record r;
 
-		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "current") == 0)
+		if (entry->d_name[0] == '.' || strcmp(entry->d_name, PREFIX_CURRENT) == 0)
 			continue;
 		where.dir = arena_strdup(s->a, entry->d_name);
 		where.path = arena_printf(s->a, "%s/%s/%s", s->path, name, where.dir);
 		where.record = arena_printf(s->a, "%s/%s/%s", name, where.dir, RECORD_NAME);
 		where.current = strcmp(current, where.dir) == 0;
-		if (read_head(s->a, s->fd, where.record, &r) && strcmp(r.name, name) == 0)
-			add_item(s, items, n, &r, &where);
+		f->where = where.record;
+		e = read_head(s->a, s->fd, where.record, &r);
+		if (e < 0)
+			return e;
+		if (e && strcmp(r.name, name) == 0)
+			add_item(s, f, &r, &where);
 	}
+	return -errno;
 }
 
-static void look_into_merged(struct prefix *s, struct installed_item **items, size_t *n)
+static int look_into_merged(struct prefix *s, struct found *f)
 {
-	int fd = tree_open(s->fd, PREFIX_INTO, OPEN_DIR, 0);
-	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int e;
+	_cleanup_dir_ DIR *dir = open_folder(s->fd, PREFIX_INTO, &e);
 	const struct dirent *entry;
 
-	if (!dir) {
-		cleanup_fd(&fd);
-		return;
-	}
-	while ((entry = readdir(dir))) {
+	f->where = PREFIX_INTO;
+	if (!dir)
+		return -e;
+	while ((errno = 0, entry = readdir(dir))) {
 		struct installed_item where = { 0 };
 		struct record r;
 
 		if (!view_ends(view_of(entry->d_name), INTO_DONE))
 			continue;
 		where.record = arena_printf(s->a, "%s/%s", PREFIX_INTO, entry->d_name);
-		if (!read_head(s->a, s->fd, where.record, &r) || !r.into || r.into[0] != '/')
+		f->where = where.record;
+		e = read_head(s->a, s->fd, where.record, &r);
+		if (e < 0)
+			return e;
+		if (!e || !r.into || r.into[0] != '/')
 			continue;
 		where.name = r.name;
 		where.dir = arena_printf(s->a, "%s%s%s", r.version, r.cuda ? "-cuda" : "",
 					 r.cuda ? r.cuda : "");
 		where.path = r.into;
-		add_item(s, items, n, &r, &where);
+		add_item(s, f, &r, &where);
 	}
+	return -errno;
 }
 
 static int by_name(const void *a, const void *b)
@@ -141,31 +186,42 @@ static int by_name(const void *a, const void *b)
 	return r ? r : strcmp(x->path, y->path);
 }
 
+/* -errno with f->where. */
+static int look_all(struct prefix *s, struct found *f)
+{
+	int e;
+	_cleanup_dir_ DIR *dir = open_folder(s->fd, ".", &e);
+	const struct dirent *entry;
+
+	f->where = ".";
+	if (!dir)
+		return -e;
+	while ((errno = 0, entry = readdir(dir))) {
+		if (!manifest_name_ok(entry->d_name))
+			continue;
+		e = look_into_name(s, arena_strdup(s->a, entry->d_name), f);
+		if (e)
+			return e;
+		f->where = ".";
+	}
+	return errno ? -errno : look_into_merged(s, f);
+}
+
 int prefix_items(struct prefix *s, struct installed_item **ret, size_t *ret_n, struct err *err)
 {
-	struct installed_item *items = NULL;
-	const struct dirent *entry;
-	size_t n = 0;
+	struct found f = { 0 };
+	int r = s->fd < 0 ? 0 : look_all(s, &f);
 
 	*ret = NULL;
 	*ret_n = 0;
-	if (s->fd >= 0) {
-		int fd = openat(s->fd, ".", OPEN_DIR);
-		_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-		if (!dir) {
-			cleanup_fd(&fd);
-			return err_errno(err, errno, "%.400s", s->path);
-		}
-		while ((entry = readdir(dir)))
-			if (manifest_name_ok(entry->d_name))
-				look_into_name(s, arena_strdup(s->a, entry->d_name), &items, &n);
-		look_into_merged(s, &items, &n);
-	}
-	if (n)
-		qsort(items, n, sizeof(*items), by_name);
-	*ret = items;
-	*ret_n = n;
+	s->denied = f.denied;
+	/* ERR_NOENT would say that nothing fits. */
+	if (r)
+		return err_set(err, ERR_IO, "%.300s/%.200s: %s", s->path, f.where, strerror(-r));
+	if (f.n)
+		qsort(f.items, f.n, sizeof(*f.items), by_name);
+	*ret = f.items;
+	*ret_n = f.n;
 	return 0;
 }
 
@@ -231,6 +287,9 @@ static int select_items(struct prefix *s, const char *wanted, struct installed_i
 	for (i = 0; i < n; i++)
 		if (!wanted || wanted_fits(s->a, &all[i], wanted))
 			*ARENA_APPEND(s->a, some, n_some) = all[i];
+	if (wanted && !n_some && s->denied)
+		return err_set(err, ERR_ACCESS, "%.400s/%s: %s", s->path, s->denied,
+			       strerror(EACCES));
 	if (wanted && !n_some)
 		return err_set(err, ERR_NOENT, _("%.200s is not installed below %.400s"), wanted,
 			       s->path);
@@ -250,30 +309,37 @@ struct verify {
 	bool merged;
 };
 
-static bool same_hash(struct verify *v, int fd, const struct record_file *f)
+/* 1, 0, or -errno when it cannot be read. */
+static int same_hash(struct verify *v, int fd, const struct record_file *f)
 {
 	unsigned char hash[HASH_BYTES];
 	uint64_t total = 0;
 	ssize_t n;
 
 	digest_restart(v->digest);
-	while ((n = pread(fd, v->block, BLOCK, (off_t)total)) > 0) {
+	while ((n = pread(fd, v->block, BLOCK, (off_t)total)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
 		digest_add(v->digest, v->block, (size_t)n);
 		total += (uint64_t)n;
 	}
-	return n == 0 && digest_end(v->digest, hash) && total == f->size &&
+	return digest_end(v->digest, hash) && total == f->size &&
 	       strcmp(hex_text(v->s->a, hash, HASH_BYTES), f->sha256) == 0;
 }
 
+/* Or -errno: it cannot be told. */
 enum standing { AS_IT_WAS, CHANGED, MISSING };
 
-static enum standing stand(struct verify *v, const struct record_file *f)
+static int stand(struct verify *v, const struct record_file *f)
 {
 	const char *base, *slash = strrchr(f->path, '/');
 	_cleanup_fd_ int dir = -1, fd = -1;
 	char link[4096];
 	struct stat st;
 	ssize_t n;
+	int k;
 
 	if (v->merged) {
 		base = slash ? slash + 1 : f->path;
@@ -285,8 +351,10 @@ static enum standing stand(struct verify *v, const struct record_file *f)
 	} else {
 		dir = tree_parent(v->root, f->path, false, &base);
 	}
-	if (dir < 0 || fstatat(dir, base, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return dir == -ELOOP || dir == -ENOTDIR ? CHANGED : MISSING;
+	if (dir < 0)
+		return dir == -ENOENT ? MISSING : dir == -ELOOP || dir == -ENOTDIR ? CHANGED : dir;
+	if (fstatat(dir, base, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? MISSING : -errno;
 	if (f->type == 'd')
 		return S_ISDIR(st.st_mode) ? AS_IT_WAS : CHANGED;
 	if (f->type == 'l') {
@@ -300,7 +368,8 @@ static enum standing stand(struct verify *v, const struct record_file *f)
 	    (st.st_mode & 07777) != f->mode)
 		return CHANGED;
 	fd = openat(dir, base, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	return fd >= 0 && same_hash(v, fd, f) ? AS_IT_WAS : CHANGED;
+	k = fd < 0 ? -errno : same_hash(v, fd, f);
+	return k < 0 ? k : k ? AS_IT_WAS : CHANGED;
 }
 
 static int text_order(const void *a, const void *b)
@@ -308,34 +377,34 @@ static int text_order(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* What lies in the folder and is not in the record. */
-static int find_extra(struct verify *v, const struct record *r, struct err *err)
+int prefix_extra(struct prefix *s, int root, struct installed_item *item, const struct record *r,
+		 struct err *err)
 {
 	const char **known = NULL, *slash;
 	struct tree_item *items;
 	size_t n, i, n_known = 0;
 
 	for (i = 0; i < r->n; i++)
-		*ARENA_APPEND(v->s->a, known, n_known) = r->files[i].path;
+		*ARENA_APPEND(s->a, known, n_known) = r->files[i].path;
 	/* Folders of which only the contents are listed. */
 	for (i = 0; i < r->n; i++)
 		for (slash = strchr(r->files[i].path, '/'); slash; slash = strchr(slash + 1, '/')) {
-			const char *dir = arena_strndup(v->s->a, r->files[i].path,
+			const char *dir = arena_strndup(s->a, r->files[i].path,
 							(size_t)(slash - r->files[i].path));
 
 			if (strcmp(known[n_known - 1], dir) != 0)
-				*ARENA_APPEND(v->s->a, known, n_known) = dir;
+				*ARENA_APPEND(s->a, known, n_known) = dir;
 		}
 	if (n_known)
 		qsort(known, n_known, sizeof(*known), text_order);
-	if (tree_list(v->s->a, v->root, &items, &n, err))
+	if (tree_list(s->a, root, &items, &n, err))
 		return -(int)err->code;
 	for (i = 0; i < n; i++) {
 		if (strcmp(items[i].path, RECORD_NAME) == 0 ||
 		    (n_known &&
 		     bsearch(&items[i].path, known, n_known, sizeof(*known), text_order)))
 			continue;
-		*ARENA_APPEND(v->s->a, v->item->extra, v->item->n_extra) = items[i].path;
+		*ARENA_APPEND(s->a, item->extra, item->n_extra) = items[i].path;
 	}
 	return 0;
 }
@@ -351,10 +420,15 @@ static int verify_item(struct verify *v, struct err *err)
 	v->merged = item->into != NULL;
 	v->root =
 		open(item->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (v->merged ? 0 : O_NOFOLLOW));
+	if (v->root < 0 && !is_none(errno))
+		return err_errno(err, errno, "%.400s", item->path);
 	item->files = r.n_files;
 	for (i = 0; i < r.n; i++) {
-		enum standing now = v->root < 0 ? MISSING : stand(v, &r.files[i]);
+		int now = v->root < 0 ? MISSING : stand(v, &r.files[i]);
 
+		if (now < 0)
+			return err_set(err, ERR_IO, "%.400s/%.300s: %s", item->path,
+				       r.files[i].path, strerror(-now));
 		if (now == CHANGED)
 			*ARENA_APPEND(v->s->a, item->changed, item->n_changed) = r.files[i].path;
 		if (now == MISSING)
@@ -364,7 +438,7 @@ static int verify_item(struct verify *v, struct err *err)
 	}
 	if (v->root < 0 || v->merged)
 		return 0;
-	return find_extra(v, &r, err);
+	return prefix_extra(v->s, v->root, item, &r, err);
 }
 
 static int verify_all(struct prefix *s, struct installed_item *items, size_t n, struct err *err)
@@ -415,10 +489,10 @@ int fetch_list(struct arena *a, const char *prefix, const char *wanted, bool ver
 	return r;
 }
 
-/* -------- taking away, switching */
+/* -------- one of them, switching */
 
-static int pick_one(struct prefix *s, const char *wanted, const char *into,
-		    struct installed_item *ret, struct err *err)
+int prefix_pick(struct prefix *s, const char *wanted, const char *into, struct installed_item *ret,
+		struct err *err)
 {
 	struct installed_item *items;
 	struct strbuf names;
@@ -449,151 +523,29 @@ static int pick_one(struct prefix *s, const char *wanted, const char *into,
 	return 0;
 }
 
-/* A merged one: out of the toolkit, then its record. */
-static int remove_merged(struct prefix *s, const struct installed_item *item,
-			 const struct record *r, struct err *err)
-{
-	_cleanup_fd_ int toolkit = open(item->into, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (toolkit < 0 && errno != ENOENT)
-		return err_errno(err, errno, "%.400s", item->into);
-	if (toolkit >= 0 && into_take_away(s->a, toolkit, r, err))
-		return -(int)err->code;
-	if (unlinkat(s->fd, item->record, 0) < 0)
-		return err_errno(err, errno, "%.300s/%s", s->path, item->record);
-	(void)unlinkat(s->fd, PREFIX_INTO, AT_REMOVEDIR);
-	return 0;
-}
-
-/* What others have put into the folder stays, and the folder with it. */
-static int remove_around(struct prefix *s, const struct installed_item *item,
-			 const struct record *r, struct err *err)
-{
-	_cleanup_fd_ int root = tree_open(s->fd, arena_printf(s->a, "%s/%s", item->name, item->dir),
-					  OPEN_DIR, 0);
-	struct record all = *r;
-	size_t i, n = r->n;
-	const char *slash;
-
-	if (root < 0)
-		return err_errno(err, -root, "%.400s", item->path);
-	/* Folders that the record knows only through what lies in them. */
-	all.files = NULL;
-	all.n = 0;
-	for (i = 0; i < n; i++)
-		*ARENA_APPEND(s->a, all.files, all.n) = r->files[i];
-	for (i = 0; i < n; i++)
-		for (slash = strchr(r->files[i].path, '/'); slash; slash = strchr(slash + 1, '/'))
-			*ARENA_APPEND(s->a, all.files, all.n) = (struct record_file){
-				.type = 'd',
-				.path = arena_strndup(s->a, r->files[i].path,
-						      (size_t)(slash - r->files[i].path)),
-			};
-	if (into_take_away(s->a, root, &all, err))
-		return -(int)err->code;
-	if (unlinkat(root, RECORD_NAME, 0) < 0)
-		return err_errno(err, errno, "%.400s/%s", item->path, RECORD_NAME);
-	return 0;
-}
-
-/* Nothing but ours is there: out of sight in one step, then gone. */
-static int remove_whole(struct prefix *s, const struct installed_item *item, struct err *err)
-{
-	const char *from = arena_printf(s->a, "%s/%s", item->name, item->dir);
-	const char *trash;
-	int fd;
-
-	if (prefix_stage(s, &trash, &fd, err))
-		return -(int)err->code;
-	close(fd);
-	/* The lock is held: nobody clears it before it is in there. */
-	if (renameat(s->fd, from, s->fd, arena_printf(s->a, "%s/x", trash)) < 0) {
-		int e = errno;
-
-		prefix_unstage(s, trash);
-		return err_errno(err, e, "%.400s", item->path);
-	}
-	(void)fsync(s->fd);
-	prefix_unstage(s, trash);
-	return 0;
-}
-
-static int remove_item(struct prefix *s, struct installed_item *item, size_t *ret_kept,
-		       struct err *err)
-{
-	struct verify v = { .s = s, .item = item, .root = -1 };
-	struct record r;
-	_cleanup_fd_ int home = -1;
-	int e;
-
-	*ret_kept = 0;
-	if (prefix_read_record(s, item, &r, err))
-		return -(int)err->code;
-	item->files = r.n_files;
-	if (item->into)
-		return remove_merged(s, item, &r, err);
-	v.root = tree_open(s->fd, arena_printf(s->a, "%s/%s", item->name, item->dir), OPEN_DIR, 0);
-	if (v.root < 0)
-		return err_errno(err, -v.root, "%.400s", item->path);
-	e = find_extra(&v, &r, err);
-	cleanup_fd(&v.root);
-	if (e)
-		return e;
-	home = tree_open(s->fd, item->name, OPEN_DIR, 0);
-	if (home >= 0 && item->current)
-		(void)unlinkat(home, "current", 0);
-	*ret_kept = item->n_extra;
-	e = item->n_extra ? remove_around(s, item, &r, err) : remove_whole(s, item, err);
-	if (e)
-		return e;
-	(void)unlinkat(s->fd, item->name, AT_REMOVEDIR);
-	return 0;
-}
-
-int fetch_remove(struct arena *a, const char *prefix, const char *wanted, const char *into,
-		 const struct fetch_watch *watch, struct installed_item *ret, size_t *ret_kept,
-		 struct err *err)
-{
-	struct prefix s;
-	int r;
-
-	/* Nothing is made when there is nothing to take away. */
-	r = prefix_look(a, prefix, &s, err);
-	if (!r)
-		r = pick_one(&s, wanted, into, ret, err);
-	prefix_close(&s);
-	if (!r)
-		r = prefix_open(a, prefix, watch, &s, err);
-	if (r)
-		return r;
-	r = pick_one(&s, wanted, into, ret, err);
-	if (!r)
-		r = remove_item(&s, ret, ret_kept, err);
-	prefix_close(&s);
-	return r;
-}
-
 int fetch_use(struct arena *a, const char *prefix, const char *wanted,
 	      const struct fetch_watch *watch, struct installed_item *ret, struct err *err)
 {
 	struct prefix s;
+	bool clears;
 	int r;
 
 	r = prefix_look(a, prefix, &s, err);
 	if (!r)
-		r = pick_one(&s, wanted, NULL, ret, err);
+		r = prefix_pick(&s, wanted, NULL, ret, err);
+	clears = r && err->code == ERR_NOENT && prefix_has_leftovers(&s);
 	prefix_close(&s);
-	if (!r)
+	if (!r || clears)
 		r = prefix_open(a, prefix, watch, &s, err);
 	if (r)
 		return r;
-	r = pick_one(&s, wanted, NULL, ret, err);
+	r = prefix_pick(&s, wanted, NULL, ret, err);
 	if (!r && ret->into)
 		r = err_set(err, ERR_USAGE,
 			    _("%.200s was merged into %.400s: there is nothing to switch"), wanted,
 			    ret->into);
 	if (!r)
-		r = prefix_switch(&s, ret->name, ret->dir, false, err);
+		r = prefix_switch(&s, ret->name, ret->dir, err);
 	ret->current = !r;
 	prefix_close(&s);
 	return r;

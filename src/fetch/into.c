@@ -93,30 +93,25 @@ static int dir_of(struct arena *a, int root, const char *path, bool make, const 
 			     make);
 }
 
-/* Where a file of the archive goes: lib to lib64 as in a toolkit, what lies at the top aside. */
-static const char *place(struct arena *a, const struct into *t, const struct fetch_item *item,
-			 const char *path)
+/* Has the toolkit a lib64? -code when that cannot be told. */
+static int has_lib64(struct into *t, struct err *err)
 {
-	const char *slash = strchr(path, '/');
 	struct stat st;
 
-	if (!slash)
-		return strcmp(path, "lib") == 0 && fstatat(t->fd, "lib64", &st, 0) == 0
-			       ? "lib64"
-			       : path;
-	if (strncmp(path, "lib/", 4) == 0 && fstatat(t->fd, "lib64", &st, 0) == 0 &&
-	    S_ISDIR(st.st_mode))
-		return arena_printf(a, "lib64/%s", path + 4);
-	(void)item;
-	return path;
+	if (fstatat(t->fd, "lib64", &st, 0) == 0)
+		return S_ISDIR(st.st_mode);
+	return errno == ENOENT ? 0 : err_errno(err, errno, "%.300s/lib64", t->toolkit);
 }
 
-static const char *place_file(struct arena *a, const struct into *t, const struct fetch_item *item,
-			      const struct record_file *f)
+/* Where a file of the archive goes: lib to lib64 as in a toolkit, what lies at the top aside. */
+static const char *place_file(struct arena *a, const struct fetch_item *item,
+			      const struct record_file *f, bool lib64)
 {
-	if (f->type != 'd' && !strchr(f->path, '/'))
+	if (!strchr(f->path, '/'))
 		return arena_printf(a, "share/doc/%s-%s/%s", item->name, item->dir, f->path);
-	return place(a, t, item, f->path);
+	if (lib64 && strncmp(f->path, "lib/", 4) == 0)
+		return arena_printf(a, "lib64/%s", f->path + 4);
+	return f->path;
 }
 
 static int records_dir(struct prefix *s, struct err *err)
@@ -269,17 +264,21 @@ int into_commit(struct prefix *s, struct into *t, struct fetch_item *item, const
 	struct record from, to;
 	const char *text, **sources = NULL;
 	size_t n = 0, i, k;
+	int r, lib64 = has_lib64(t, err);
 
+	if (lib64 < 0)
+		return lib64;
 	if (prefix_record(s, t->stage_fd, item, accepted, t->toolkit, &text, &from, err))
 		return -(int)err->code;
 	to = from;
 	to.files = NULL;
 	to.n = 0;
 	for (i = 0; i < from.n; i++) {
-		const char *path = place_file(s->a, t, item, &from.files[i]);
+		const char *path;
 
 		if (from.files[i].type == 'd')
 			continue;
+		path = place_file(s->a, item, &from.files[i], lib64 > 0);
 		add_dirs(s, t, &to, path);
 		*ARENA_APPEND(s->a, to.files, to.n) = from.files[i];
 		to.files[to.n - 1].path = path;
@@ -291,6 +290,10 @@ int into_commit(struct prefix *s, struct into *t, struct fetch_item *item, const
 		if (to.files[i].type != 'd' &&
 		    move_one(s, t, sources[k++], to.files[i].path, err))
 			return -(int)err->code;
+	/* Before the record is one for good: nobody would look for what is left here. */
+	r = tree_remove(t->fd, t->stage);
+	if (r < 0)
+		return err_errno(err, -r, "%.300s/%s", t->toolkit, t->stage);
 	{
 		_cleanup_fd_ int dir = records_dir(s, err);
 
@@ -305,10 +308,19 @@ int into_commit(struct prefix *s, struct into *t, struct fetch_item *item, const
 	return 0;
 }
 
-int into_take_away(struct arena *a, int root, const struct record *r, struct err *err)
+/* A folder is not there, is none any more, or others use it too. */
+static bool is_gone(int errnum)
+{
+	return errnum == ENOENT || errnum == ENOTDIR || errnum == ENOTEMPTY || errnum == EEXIST ||
+	       errnum == EBUSY;
+}
+
+int into_take_away(struct arena *a, int root, const struct record *r, size_t *ret_gone,
+		   struct err *err)
 {
 	size_t i;
 
+	*ret_gone = 0;
 	for (i = 0; i < r->n; i++) {
 		const char *base;
 		_cleanup_fd_ int dir = -1;
@@ -319,8 +331,12 @@ int into_take_away(struct arena *a, int root, const struct record *r, struct err
 		if (dir < 0 && dir != -ENOENT && dir != -ENOTDIR)
 			return err_errno(err, -dir, "%.300s", r->files[i].path);
 		/* A folder that somebody put in its place is not ours. */
-		if (dir >= 0 && unlinkat(dir, base, 0) < 0 && errno != ENOENT && errno != EISDIR)
-			return err_errno(err, errno, "%.300s", r->files[i].path);
+		if (dir >= 0 && unlinkat(dir, base, 0) < 0) {
+			if (errno != ENOENT && errno != EISDIR)
+				return err_errno(err, errno, "%.300s", r->files[i].path);
+			continue;
+		}
+		*ret_gone += dir >= 0;
 	}
 	/* Deeper ones stand behind those that hold them. */
 	for (i = r->n; i-- > 0;) {
@@ -330,8 +346,9 @@ int into_take_away(struct arena *a, int root, const struct record *r, struct err
 		if (r->files[i].type != 'd')
 			continue;
 		dir = dir_of(a, root, r->files[i].path, false, &base);
-		if (dir >= 0)
-			(void)unlinkat(dir, base, AT_REMOVEDIR);
+		if (dir < 0 ? !is_gone(-dir)
+			    : unlinkat(dir, base, AT_REMOVEDIR) < 0 && !is_gone(errno))
+			return err_errno(err, dir < 0 ? -dir : errno, "%.300s", r->files[i].path);
 	}
 	return 0;
 }
@@ -342,6 +359,7 @@ static void undo(struct prefix *s, const char *name)
 	const char *id = arena_strndup(s->a, name, strlen(name) - strlen(INTO_PENDING));
 	struct record r;
 	struct view text;
+	size_t gone;
 
 	if (dir < 0)
 		return;
@@ -352,7 +370,7 @@ static void undo(struct prefix *s, const char *name)
 	toolkit = open(r.into, OPEN_DIR);
 	if (toolkit >= 0) {
 		(void)tree_remove(toolkit, stage_name(s->a, id));
-		if (into_take_away(s->a, toolkit, &r, NULL))
+		if (into_take_away(s->a, toolkit, &r, &gone, NULL))
 			return;
 	} else if (errno != ENOENT) {
 		return;
@@ -378,20 +396,28 @@ void into_end(struct prefix *s, struct into *t)
 	}
 }
 
-void into_recover(struct prefix *s)
+bool into_recover(struct prefix *s, bool undo_them)
 {
 	int fd = tree_open(s->fd, PREFIX_INTO, OPEN_DIR, 0);
 	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
+	bool any = false;
 
 	if (!dir) {
 		cleanup_fd(&fd);
-		return;
+		return false;
 	}
 	while ((entry = readdir(dir))) {
-		if (view_ends(view_of(entry->d_name), INTO_PENDING))
+		bool pending = view_ends(view_of(entry->d_name), INTO_PENDING);
+		bool fresh = strncmp(entry->d_name, RECORD_PREFIX, strlen(RECORD_PREFIX)) == 0;
+
+		any |= pending || fresh;
+		if (undo_them && pending)
 			undo(s, entry->d_name);
-		else if (strncmp(entry->d_name, RECORD_PREFIX, strlen(RECORD_PREFIX)) == 0)
+		else if (undo_them && fresh)
 			(void)unlinkat(dirfd(dir), entry->d_name, 0);
 	}
+	if (undo_them && any)
+		(void)unlinkat(s->fd, PREFIX_INTO, AT_REMOVEDIR);
+	return any;
 }

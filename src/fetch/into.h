@@ -33,10 +33,14 @@ int into_commit(struct prefix *s, struct into *t, struct fetch_item *item, const
 		struct err *err) ATTR_MUST;
 /* Undoes what was begun, if it was not committed; closes. */
 void into_end(struct prefix *s, struct into *t);
-/* Undoes everything that is pending. The lock is held. */
-void into_recover(struct prefix *s);
-/* Takes away what a record lists below `root`; *ret_left counts folders that others use too. */
-int into_take_away(struct arena *a, int root, const struct record *r, struct err *err) ATTR_MUST;
+/* Is anything pending? Undoes it when told to; the lock is held then. */
+bool into_recover(struct prefix *s, bool undo_them);
+/*
+ * Takes away what a record lists below `root`; folders that others use too stay. *ret_gone counts
+ * what went, after a failure too.
+ */
+int into_take_away(struct arena *a, int root, const struct record *r, size_t *ret_gone,
+		   struct err *err) ATTR_MUST;
 /* A folder below a toolkit, in which its own links count (lib64 to targets/...). fd or -errno. */
 int into_open_dir(int root, const char *path, bool make);
 

@@ -18,11 +18,14 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "fetch/into.h"
+#include "fetch/manifest.h"
 #include "fetch/tree.h"
+#include "model/version.h"
 
 enum {
 	OPEN_DIR = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW,
 	LOCK_PAUSE_MS = 50,
+	PATH_PART = 255,
 };
 
 /* -------- signals */
@@ -98,22 +101,86 @@ static int take_lock(struct prefix *s, struct err *err)
 	return 0;
 }
 
-/* Whoever made these is dead: the lock was free. */
-static void clear_leftovers(struct prefix *s)
+static bool begins(const char *name, const char *with)
+{
+	return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* Is `current` a link as this program makes them, to a version's folder that is not there? */
+static bool leads_nowhere(int home)
+{
+	char target[PATH_PART + 1];
+	ssize_t n = readlinkat(home, PREFIX_CURRENT, target, PATH_PART);
+	struct version v;
+	struct stat st;
+
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	return tree_name_ok(target) && version_prefix(view_of(target), &v) && v.n >= 3 &&
+	       fstatat(home, target, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+}
+
+/*
+ * Below PREFIX/<name>: links that were not named yet, and `current` where the run ended between the
+ * link and what it leads to. The prefix may hold what is not ours: nothing else is touched.
+ */
+static bool clear_name(struct prefix *s, const char *name, bool clear)
+{
+	int fd = openat(s->fd, name, OPEN_DIR);
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	bool ours = false;
+
+	if (!dir) {
+		cleanup_fd(&fd);
+		return false;
+	}
+	while ((entry = readdir(dir)))
+		if (begins(entry->d_name, RECORD_NEW))
+			ours |= !clear || unlinkat(fd, entry->d_name, 0) == 0;
+	if (leads_nowhere(fd))
+		ours |= !clear || unlinkat(fd, PREFIX_CURRENT, 0) == 0;
+	if (clear && ours)
+		(void)unlinkat(s->fd, name, AT_REMOVEDIR);
+	return ours;
+}
+
+/*
+ * With `clear`, the lock is held: whoever made these is dead, they are cleared. Without, it is told
+ * whether there are any.
+ */
+static bool leftovers(struct prefix *s, bool clear)
 {
 	int fd = openat(s->fd, ".", OPEN_DIR);
 	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
+	bool any = false;
 
 	if (!dir) {
 		cleanup_fd(&fd);
-		return;
+		return false;
 	}
-	while ((entry = readdir(dir)))
-		if (strncmp(entry->d_name, PREFIX_STAGE, strlen(PREFIX_STAGE)) == 0 ||
-		    strncmp(entry->d_name, PREFIX_TRASH, strlen(PREFIX_TRASH)) == 0)
-			(void)tree_remove(s->fd, entry->d_name);
-	into_recover(s);
+	while ((entry = readdir(dir))) {
+		const char *name = entry->d_name;
+		bool staged = begins(name, PREFIX_STAGE) || begins(name, PREFIX_TRASH);
+		bool removing = begins(name, PREFIX_REMOVING);
+
+		any |= staged || removing;
+		if (clear && staged)
+			(void)tree_remove(s->fd, name);
+		/* What cannot be taken away now is tried again by the next run. */
+		if (clear && removing && prefix_finish_removal(s, name, NULL))
+			continue;
+		if (manifest_name_ok(name))
+			any |= clear_name(s, name, clear);
+	}
+	return into_recover(s, clear) || any;
+}
+
+bool prefix_has_leftovers(struct prefix *s)
+{
+	return s->fd >= 0 && leftovers(s, false);
 }
 
 int prefix_open(struct arena *a, const char *path, const struct fetch_watch *watch,
@@ -129,7 +196,7 @@ int prefix_open(struct arena *a, const char *path, const struct fetch_watch *wat
 		prefix_close(ret);
 		return err_wrap(err, _("the prefix %.300s cannot be used"), path);
 	}
-	clear_leftovers(ret);
+	(void)leftovers(ret, true);
 	return 0;
 }
 
@@ -174,7 +241,7 @@ void prefix_unstage(struct prefix *s, const char *name)
 
 int prefix_write(struct prefix *s, int dir, const char *name, const char *text, struct err *err)
 {
-	const char *fresh = fresh_name(s, RECORD_PREFIX "new-");
+	const char *fresh = fresh_name(s, RECORD_NEW);
 	_cleanup_fd_ int fd =
 		openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	int r;
@@ -237,13 +304,110 @@ static int rename_fresh(int from_dir, const char *from, int to_dir, const char *
 	return renameat(from_dir, from, to_dir, to) < 0 ? -errno : 0;
 }
 
+/* Makes or replaces the link; it may lead to what gets its name next. */
+static int link_current(struct prefix *s, int home, const char *name, const char *dir,
+			struct err *err)
+{
+	const char *fresh = fresh_name(s, RECORD_NEW);
+
+	if (symlinkat(dir, home, fresh) < 0)
+		return err_errno(err, errno, "%.300s/%s/" PREFIX_CURRENT, s->path, name);
+	if (renameat(home, fresh, home, PREFIX_CURRENT) < 0 || fsync(home) < 0) {
+		int e = errno;
+
+		(void)unlinkat(home, fresh, 0);
+		return err_errno(err, e, "%.300s/%s/" PREFIX_CURRENT, s->path, name);
+	}
+	return 0;
+}
+
+/* Up to three names in a folder; NULL when it is empty. */
+static const char *names_in(struct prefix *s, int fd)
+{
+	int copy = openat(fd, ".", OPEN_DIR);
+	_cleanup_dir_ DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+	struct strbuf b;
+	int n = 0;
+
+	if (!dir) {
+		cleanup_fd(&copy);
+		return "?";
+	}
+	strbuf_init(&b, s->a);
+	while (n < 3 && (entry = readdir(dir))) {
+		if (!tree_name_ok(entry->d_name))
+			continue;
+		strbuf_sep(&b, ", ");
+		strbuf_printf(&b, "%.60s", entry->d_name);
+		n++;
+	}
+	return n ? b.s : NULL;
+}
+
+int prefix_free_for(struct prefix *s, const struct fetch_item *item, struct err *err)
+{
+	const char *dir = arena_printf(s->a, "%s/%s", item->name, item->dir), *names;
+	struct installed_item probe = {
+		.record = arena_printf(s->a, "%s/%s", dir, RECORD_NAME) };
+	struct record r;
+	_cleanup_fd_ int fd = -1;
+	int k = s->fd < 0 ? -ENOENT : tree_open(s->fd, dir, OPEN_DIR, 0);
+
+	if (k == -ENOENT)
+		return 0;
+	if (k < 0)
+		return err_errno(err, -k, "%.400s", item->path);
+	fd = k;
+	names = names_in(s, fd);
+	if (!names)
+		return 0;
+	k = prefix_read_record(s, &probe, &r, NULL);
+	if (!k && r.platform && strcmp(r.platform, item->platform) != 0)
+		return err_set(
+			err, ERR_IO,
+			_("%.400s holds the build for %.64s: take it away (cuvet fetch remove %s/%s), or name another --prefix"),
+			item->path, r.platform, item->name, item->dir);
+	if (k == -(int)ERR_DATA)
+		return err_set(
+			err, ERR_IO,
+			_("%.400s is there, and the record of what was installed is damaged: move the folder away, then fetch again"),
+			item->path);
+	return k ? err_set(err, ERR_IO,
+			   _("%.400s is there and holds what cuvet did not put there (%s): move it away, or name another --prefix; nothing was changed"),
+			   item->path, names)
+		 : 0;
+}
+
+/* The name, and `current` where there is none yet: the link first, so that both come at once. */
+static int give_name(struct prefix *s, const char *stage, struct fetch_item *item, int home,
+		     struct err *err)
+{
+	struct stat st;
+	bool linked = fstatat(home, PREFIX_CURRENT, &st, AT_SYMLINK_NOFOLLOW) < 0;
+	int r;
+
+	if (linked && link_current(s, home, item->name, item->dir, err))
+		return -(int)err->code;
+	/* An empty folder of that name is nobody's. */
+	(void)unlinkat(home, item->dir, AT_REMOVEDIR);
+	r = rename_fresh(s->fd, stage, home, item->dir);
+	if (r < 0) {
+		if (linked)
+			(void)unlinkat(home, PREFIX_CURRENT, 0);
+		if ((r == -EEXIST || r == -ENOTEMPTY) && prefix_free_for(s, item, err))
+			return -(int)err->code;
+		return err_errno(err, -r, "%.300s/%s/%s", s->path, item->name, item->dir);
+	}
+	return 0;
+}
+
 int prefix_publish(struct prefix *s, const char *stage, struct fetch_item *item,
-		  const char *accepted, struct err *err)
+		   const char *accepted, struct err *err)
 {
 	_cleanup_fd_ int fd = openat(s->fd, stage, OPEN_DIR), home = -1;
 	struct record parsed;
 	const char *text;
-	int r;
 
 	if (fd < 0)
 		return err_errno(err, errno, "%.300s/%s", s->path, stage);
@@ -255,40 +419,26 @@ int prefix_publish(struct prefix *s, const char *stage, struct fetch_item *item,
 	home = tree_make_dir(s->fd, item->name);
 	if (home < 0)
 		return err_errno(err, -home, "%.300s/%s", s->path, item->name);
-	r = rename_fresh(s->fd, stage, home, item->dir);
-	if (r < 0) {
+	if (give_name(s, stage, item, home, err)) {
 		(void)unlinkat(s->fd, item->name, AT_REMOVEDIR);
-		return err_errno(err, -r, "%.300s/%s/%s", s->path, item->name, item->dir);
+		return -(int)err->code;
 	}
+	item->files = parsed.n_files;
+	/* It is there, whole; whether the disk has it, too, is what can still fail. */
 	if (fsync(home) < 0 || fsync(s->fd) < 0)
 		return err_errno(err, errno, "%.300s/%s", s->path, item->name);
-	item->files = parsed.n_files;
 	return 0;
 }
 
-int prefix_switch(struct prefix *s, const char *name, const char *dir, bool if_none,
-		  struct err *err)
+int prefix_switch(struct prefix *s, const char *name, const char *dir, struct err *err)
 {
 	_cleanup_fd_ int home = tree_open(s->fd, name, O_RDONLY | O_DIRECTORY, 0);
-	const char *fresh = fresh_name(s, RECORD_PREFIX "new-");
 	struct stat st;
 
 	if (home < 0)
 		return err_errno(err, -home, "%.300s/%s", s->path, name);
-	if (fstatat(home, "current", &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		if (if_none)
-			return 0;
-		if (!S_ISLNK(st.st_mode))
-			return err_set(err, ERR_TYPE, _("%.300s/%s/current: not a link"), s->path,
-				       name);
-	}
-	if (symlinkat(dir, home, fresh) < 0)
-		return err_errno(err, errno, "%.300s/%s", s->path, name);
-	if (renameat(home, fresh, home, "current") < 0 || fsync(home) < 0) {
-		int e = errno;
-
-		(void)unlinkat(home, fresh, 0);
-		return err_errno(err, e, "%.300s/%s/current", s->path, name);
-	}
-	return 0;
+	if (fstatat(home, PREFIX_CURRENT, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(st.st_mode))
+		return err_set(err, ERR_TYPE, _("%.300s/%s/" PREFIX_CURRENT ": not a link"),
+			       s->path, name);
+	return link_current(s, home, name, dir, err);
 }

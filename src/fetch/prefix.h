@@ -13,14 +13,17 @@
 #define PREFIX_LOCK ".lock"
 #define PREFIX_CACHE ".cache"
 #define PREFIX_INTO ".into"
+#define PREFIX_CURRENT "current"
 #define PREFIX_STAGE ".stage-"
 #define PREFIX_TRASH ".trash-"
+#define PREFIX_REMOVING ".removing-" /* NAME@DIR: the record of what is half taken away */
 
 struct prefix {
 	struct arena *a;
 	const char *path;
 	int fd;	  /* -1: the prefix is not there */
 	int lock; /* -1: none is held */
+	const char *denied; /* a folder that prefix_items could not look into; NULL */
 	const struct fetch_watch *watch;
 };
 
@@ -33,6 +36,8 @@ int prefix_look(struct arena *a, const char *path, struct prefix *ret, struct er
 int prefix_open(struct arena *a, const char *path, const struct fetch_watch *watch,
 	       struct prefix *ret, struct err *err) ATTR_MUST;
 void prefix_close(struct prefix *s);
+/* Is there what prefix_open would clear (or a run at work)? */
+bool prefix_has_leftovers(struct prefix *s);
 
 /* A new empty folder in the prefix. */
 int prefix_stage(struct prefix *s, const char **ret_name, int *ret_fd, struct err *err) ATTR_MUST;
@@ -52,15 +57,33 @@ int prefix_record(struct prefix *s, int stage, const struct fetch_item *item, co
 int prefix_write(struct prefix *s, int dir, const char *name, const char *text,
 		struct err *err) ATTR_MUST;
 
-/* Everything that is installed, sorted by name and version; heads of records alone are read. */
+/*
+ * Everything that is installed, sorted by name and version; heads of records alone are read. ERR_IO
+ * when something could not be looked at.
+ */
 int prefix_items(struct prefix *s, struct installed_item **ret, size_t *ret_n,
 		struct err *err) ATTR_MUST;
 /* The whole record of an item. */
 int prefix_read_record(struct prefix *s, const struct installed_item *item, struct record *ret,
 		      struct err *err) ATTR_MUST;
-/* Switches PREFIX/<name>/current; only where there is none when `if_none`. */
-int prefix_switch(struct prefix *s, const char *name, const char *dir, bool if_none,
+/* The one that `wanted` names, as fetch_remove takes it. */
+int prefix_pick(struct prefix *s, const char *wanted, const char *into, struct installed_item *ret,
+		struct err *err) ATTR_MUST;
+/* Lists in item->extra what lies in its folder `root` and is not in its record. */
+int prefix_extra(struct prefix *s, int root, struct installed_item *item, const struct record *r,
 		 struct err *err) ATTR_MUST;
+/* Switches PREFIX/<name>/current. */
+int prefix_switch(struct prefix *s, const char *name, const char *dir, struct err *err) ATTR_MUST;
+/*
+ * May an item get its name in the prefix? -ERR_IO saying what lies there and what to do; an empty
+ * folder is in nobody's way.
+ */
+int prefix_free_for(struct prefix *s, const struct fetch_item *item, struct err *err) ATTR_MUST;
+/*
+ * Takes away what PREFIX_REMOVING names (the lock is held): `name` is the file's. What fails stays
+ * for the next run.
+ */
+int prefix_finish_removal(struct prefix *s, const char *name, struct err *err) ATTR_MUST;
 
 /* -------- signals */
 /* SIGINT, SIGTERM and SIGHUP wait from now on, to be looked for; *ret is the mask to go back to. */

@@ -29,6 +29,7 @@ struct arena;
 
 #define RECORD_PREFIX ".cuvet-"
 #define RECORD_NAME RECORD_PREFIX "record"
+#define RECORD_NEW RECORD_PREFIX "new-" /* what has no name yet */
 #define RECORD_LIST RECORD_PREFIX "files" /* the lines of files, while it is being unpacked */
 enum { RECORD_MAX = 96 << 20 };
 

@@ -84,9 +84,12 @@ int tree_open(int root, const char *path, int flags, unsigned mode)
 
 	if (fd >= 0)
 		return (int)fd;
-	if (errno == ENOSYS || errno == EPERM)
+	if (errno != ENOSYS && errno != EPERM)
+		return -errno;
+	if (strcmp(path, ".") != 0)
 		return walk_open(root, path, flags, mode);
-	return -errno;
+	fd = openat(root, path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : (int)fd;
 }
 
 int tree_make_dir(int root, const char *path)

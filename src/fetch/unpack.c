@@ -17,7 +17,7 @@
 enum {
 	BLOCK = 256 << 10,
 	WRITE_BACK = 8 << 20, /* bytes after which the disk is set to work */
-	SYNC_EACH = 48,	      /* up to so many files each is synced, else the file system */
+	SYNC_EACH = 48,	      /* up to so many of each are synced alone, else the file system */
 };
 
 struct unpack {
@@ -30,8 +30,8 @@ struct unpack {
 	const char *dir_path; /* its path; NULL when there is none */
 	struct strbuf list;
 	char *block;
-	const char **synced; /* paths of files and folders */
-	size_t n_synced;
+	const char **files, **dirs; /* what is to be synced: up to one more than SYNC_EACH */
+	size_t n_files, n_dirs;
 	struct unpack_done done;
 };
 
@@ -41,6 +41,37 @@ static int failed(struct err *err, int errnum, const char *path)
 		return err_set(err, ERR_IO, _("no space left while unpacking \"%.300s\" (%s)"),
 			       path, strerror(errnum));
 	return err_errno(err, errnum, _("unpacking \"%.300s\""), path);
+}
+
+static int no_links(struct err *err, const char *path)
+{
+	return err_set(
+		err, ERR_IO,
+		_("unpacking \"%.300s\": the file system takes no symbolic links; name a --prefix on another one"),
+		path);
+}
+
+static void note_file(struct unpack *u, const char *path)
+{
+	if (u->n_files <= SYNC_EACH)
+		*ARENA_APPEND(u->a, u->files, u->n_files) = path;
+}
+
+/* A folder and those above it, each once. */
+static void note_dirs(struct unpack *u, const char *path)
+{
+	const char *slash;
+	size_t i;
+
+	for (i = 0; i < u->n_dirs; i++)
+		if (strcmp(u->dirs[i], path) == 0)
+			return;
+	if (u->n_dirs > SYNC_EACH)
+		return;
+	*ARENA_APPEND(u->a, u->dirs, u->n_dirs) = path;
+	slash = strrchr(path, '/');
+	if (slash)
+		note_dirs(u, arena_strndup(u->a, path, (size_t)(slash - path)));
 }
 
 /* Descriptor of the folder of `path`, kept for the next entry. -errno. */
@@ -61,6 +92,7 @@ static int parent_of(struct unpack *u, const char *path, const char **ret_base)
 	cleanup_fd(&u->dir);
 	u->dir = fd;
 	u->dir_path = arena_strndup(u->a, path, n);
+	note_dirs(u, u->dir_path);
 	return fd;
 }
 
@@ -123,9 +155,46 @@ static int make_file(struct unpack *u, const struct walk_entry *e, int dir, cons
 		return err_set(err, ERR_UNSUPPORTED, _("this libcrypto does not do SHA-256"));
 	f->sha256 = hex_text(u->a, hash, HASH_BYTES);
 	u->done.bytes += f->size;
-	if (u->n_synced <= SYNC_EACH)
-		*ARENA_APPEND(u->a, u->synced, u->n_synced) = e->path;
+	note_file(u, e->path);
 	return 0;
+}
+
+/* For file systems without hard links, or that do not make them between folders. */
+static int copy_file(struct unpack *u, int home, const char *from, int dir, const char *base,
+		     const struct walk_entry *e, struct err *err)
+{
+	_cleanup_fd_ int in = openat(home, from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	_cleanup_fd_ int out =
+		openat(dir, base, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct stat st;
+
+	if (in < 0 || out < 0 || fstat(in, &st) < 0)
+		return failed(err, errno, e->path);
+	for (;;) {
+		struct err ignored;
+		ssize_t n = read(in, u->block, BLOCK);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			break;
+		if (n > 0 && walk_bytes(u->walk, (uint64_t)n, err))
+			return -(int)ERR_TOOBIG;
+		errno = n < 0 ? errno : 0;
+		if (n < 0 || file_write_fd(out, base, (struct view){ .p = u->block, .n = (size_t)n },
+					   &ignored))
+			return failed(err, errno ? errno : EIO, e->path);
+	}
+	if (fchmod(out, st.st_mode & 07777) < 0 || close(take_fd(&out)) < 0)
+		return failed(err, errno, e->path);
+	note_file(u, e->path);
+	return 0;
+}
+
+static bool no_hard_links(int errnum)
+{
+	return errnum == EPERM || errnum == EOPNOTSUPP || errnum == EXDEV || errnum == EMLINK ||
+	       errnum == ENOSYS;
 }
 
 /* A second name of a file that lies here already, under the same hash. */
@@ -138,8 +207,12 @@ static int make_hard(struct unpack *u, const struct walk_entry *e, int dir, cons
 
 	if (home < 0)
 		return failed(err, -home, e->path);
-	if (linkat(home, from, dir, base, 0) < 0)
-		return failed(err, errno, e->path);
+	if (linkat(home, from, dir, base, 0) < 0) {
+		if (!no_hard_links(errno))
+			return failed(err, errno, e->path);
+		if (copy_file(u, home, from, dir, base, e, err))
+			return -(int)err->code;
+	}
 	line = arena_printf(u->a, " %s", e->link);
 	while (view_line(&rest, &one))
 		if (view_starts(one, "f ") && view_ends(one, line)) {
@@ -177,12 +250,14 @@ static int make_entry(struct unpack *u, const struct walk_entry *e, struct err *
 		 */
 		if (mkdirat(dir, base, 0755) < 0 && errno != EEXIST)
 			return failed(err, errno, e->path);
+		note_dirs(u, e->path);
 		break;
 	case WALK_LINK:
 		f.type = 'l';
 		f.link = e->link;
 		if (symlinkat(e->link, dir, base) < 0)
-			return failed(err, errno, e->path);
+			return errno == EPERM ? no_links(err, e->path)
+					      : failed(err, errno, e->path);
 		break;
 	case WALK_HARD:
 		r = make_hard(u, e, dir, base, &f, err);
@@ -212,24 +287,15 @@ static int sync_path(struct unpack *u, const char *path, int flags, struct err *
 
 static int sync_all(struct unpack *u, struct err *err)
 {
-	struct view rest = { .p = u->list.s, .n = u->list.n }, line;
 	size_t i;
 
-	if (u->n_synced > SYNC_EACH)
+	if (u->n_files > SYNC_EACH || u->n_dirs > SYNC_EACH)
 		return syncfs(u->root) < 0 ? failed(err, errno, ".") : 0;
-	for (i = 0; i < u->n_synced; i++) {
-		const char *path = u->synced[i], *slash;
-
-		if (sync_path(u, path, O_NOFOLLOW, err))
+	for (i = 0; i < u->n_files; i++)
+		if (sync_path(u, u->files[i], O_NOFOLLOW, err))
 			return -(int)ERR_IO;
-		for (slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/'))
-			if (sync_path(u, arena_strndup(u->a, path, (size_t)(slash - path)),
-				      O_DIRECTORY, err))
-				return -(int)ERR_IO;
-	}
-	while (view_line(&rest, &line))
-		if (view_starts(line, "d ") &&
-		    sync_path(u, view_dup(u->a, view_skip(line, 2)), O_DIRECTORY, err))
+	for (i = 0; i < u->n_dirs; i++)
+		if (sync_path(u, u->dirs[i], O_DIRECTORY, err))
 			return -(int)ERR_IO;
 	return sync_path(u, NULL, O_DIRECTORY, err);
 }

@@ -369,8 +369,11 @@ static void tell(struct unpacker *w, int which, const struct news *n)
 	if (n->last)
 		(void)fcntl(w->feed[which], F_SETFL, 0);
 	/* A full pipe holds news enough; a closed one means that the child is gone. */
-	if (write(w->feed[which], n, sizeof(*n)) < 0)
+	if (write(w->feed[which], n, sizeof(*n)) < 0 && !n->last)
 		return;
+	/* Should the last ones not have come through, the end of the pipe is what the child sees. */
+	if (n->last)
+		cleanup_fd(&w->feed[which]);
 }
 
 void unpacker_feed(struct unpacker *w, uint64_t n, bool last)

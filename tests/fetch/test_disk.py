@@ -16,7 +16,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from world import FILES, LINKS, TOP, Tap, World, good_members, member, tar  # noqa: E402
+from world import FILES, LINKS, TOP, Tap, World, good_members, good_zip, tar  # noqa: E402
 import test_net  # noqa: E402
 
 BIG = {**FILES, "lib/libbig.so.9": test_net.BODY * 6}
@@ -306,6 +306,25 @@ def installed(tap, base):
                   "cudnn/9.1.1.17-cuda12/lib/mine"], r, str(w.left()))
     r = w.run("verify", "cudnn/9.1.1-cuda11")
     tap.check("the other one is as it was", r.returncode == 0, r)
+    before = w.left()
+    for more in ((), ("--dry-run",)):
+        r = w.install(*more)
+        tap.check("what others left in the way is named, with what to do %s" % " ".join(more),
+                  r.returncode == 4 and "holds what cuvet did not put there (lib)" in r.stderr and
+                  "move it away" in r.stderr and "downloading" not in r.stderr and
+                  w.left() == before, r)
+    shutil.rmtree(w.target)
+    w.target.mkdir()
+    r = w.install()
+    tap.check("an empty folder is in nobody's way", r.returncode == 0 and w.whole(), r)
+    w.cudnn(good_zip(TOP), ending="zip", platform="windows-x86_64")
+    r = w.run("cudnn", "9.1.1", "--cuda", "12", "--platform", "windows-x86_64", "--accept-license")
+    tap.check("the build for another platform is not taken for it", r.returncode == 4 and
+              "holds the build for linux-x86_64" in r.stderr and w.whole(), r)
+    (w.target / ".cuvet-record").write_text("x")
+    r = w.install()
+    tap.check("a damaged record is said", r.returncode == 4 and "damaged" in r.stderr and
+              str(w.target) in r.stderr, r)
     w.done()
 
 
