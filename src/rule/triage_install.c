@@ -279,7 +279,7 @@ static void pairs(struct triage *t)
 		triage_add(t, FINDING_CUDNN_MAJOR_MISMATCH, 70, NULL);
 }
 
-/* A program's own error, and nobody says that a GPU is not used: what build it is does not matter. */
+/* A program's own error, and nobody says that a GPU is not used: the build does not matter. */
 static void beside_the_point(struct triage *t)
 {
 	if (!triage_has(t, "python-error") || triage_has(t, "cuda-fails") ||

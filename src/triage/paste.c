@@ -133,7 +133,10 @@ static void set_torch_cuda(struct paste *p, struct view v, size_t line)
 {
 	struct torch *t = &paste_python(p)->torch;
 
-	if (view_is_nocase(v, "none") || view_is(v, "N/A") || view_starts(v, "Could not")) {
+	/* collect_env says "N/A" where PyTorch could not even be imported. */
+	if (view_is(v, "N/A"))
+		return;
+	if (view_is_nocase(v, "none") || view_starts(v, "Could not")) {
 		if (t->cuda.state == FACT_NOT_ASKED)
 			fact_absent(&t->cuda, paste_source(p, line));
 		sign_add(p, "torch-cuda-none", line, v);

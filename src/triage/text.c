@@ -209,6 +209,33 @@ static struct view unquote(struct view v)
 	return v;
 }
 
+static bool digits(struct view v, size_t at, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (at + i >= v.n || !isdigit((unsigned char)v.p[at + i]))
+			return false;
+	return true;
+}
+
+/* "[2025-03-04 10:11:12] x" and "2025-03-04T10:11:12.123Z x" of a logger. */
+static struct view unstamp(struct view v)
+{
+	size_t i = v.n && v.p[0] == '[';
+
+	if (!digits(v, i, 4) || v.n < i + 20 || v.p[i + 4] != '-' || !digits(v, i + 5, 2) ||
+	    v.p[i + 7] != '-' || !digits(v, i + 8, 2) || (v.p[i + 10] != ' ' && v.p[i + 10] != 'T') ||
+	    !digits(v, i + 11, 2) || v.p[i + 13] != ':' || !digits(v, i + 14, 2) ||
+	    v.p[i + 16] != ':' || !digits(v, i + 17, 2))
+		return v;
+	for (i += 19; i < v.n && (isdigit((unsigned char)v.p[i]) || strchr(".,Z+", v.p[i])); i++)
+		;
+	if (i < v.n && v.p[i] == ']')
+		i++;
+	return i < v.n && v.p[i] == ' ' ? view_trim(view_skip(v, i)) : v;
+}
+
 /* "- [ ] WSL 1" of a form: what does not hold. */
 static bool is_unticked(struct view v)
 {
@@ -229,7 +256,7 @@ static void add_line(struct text *t, struct view s, uint32_t number, int32_t *by
 		t->cut = true;
 		return;
 	}
-	s = unquote(view_trim(s));
+	s = unquote(unstamp(view_trim(s)));
 	if (is_unticked(s))
 		s.n = 0;
 	if (is_fence(s)) {
@@ -260,6 +287,22 @@ static void reserve(struct arena *a, struct text *t, const char *s, size_t n)
 			      (t->n + more) * sizeof(*t->lines));
 }
 
+/* Marks of quotation become blanks, so that what a mail program broke in two can be read as one. */
+static void blank_quotes(char *s, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && (s[i] == ' ' || s[i] == '>'); i++) {
+		if (s[i] == ' ')
+			continue;
+		if (n - i >= 3 && memcmp(s + i, ">>>", 3) == 0)
+			return;
+		if (i + 1 < n && s[i + 1] != ' ' && s[i + 1] != '>')
+			return;
+		s[i] = ' ';
+	}
+}
+
 static void split(struct text *t, size_t from, char *s, size_t n)
 {
 	size_t i, start = from;
@@ -269,6 +312,7 @@ static void split(struct text *t, size_t from, char *s, size_t n)
 	for (i = from; i <= n; i++) {
 		if (i < n && s[i] != '\n' && s[i] != '\v')
 			continue;
+		blank_quotes(s + start, i - start);
 		add_line(t, (struct view){ .p = s + start, .n = i - start }, number, &by);
 		if (i < n && s[i] == '\n')
 			number++;

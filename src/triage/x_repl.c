@@ -29,10 +29,10 @@ static void availability(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p, "is_available(?:\\(\\))?\\)*\\s*(?:[:=]|->|=>|is|returns|gives|#)+\\s*"
+	if (paste_match(p, "is_available(?:\\(\\))?\\)*\\s*(?:[:=]|->|=>|is|returns?|returned|gives|prints|#)+\\s*"
 			   "(?:always |now )?(True|False)", s, &m) ||
 	    paste_match(p, "is_available(?:\\(\\))?\\s+(True|False)", s, &m) ||
-	    paste_match(p, "cuda available\\W+(True|False)", s, &m))
+	    paste_match(p, "cuda[ _]available\\W+(True|False)", s, &m))
 		sign_add(p, view_starts(m.group[1], "T") || view_starts(m.group[1], "t") ?
 				    "cuda-available-true" : "cuda-available-false", i, m.group[1]);
 }
