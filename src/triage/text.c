@@ -224,10 +224,10 @@ static struct view unstamp(struct view v)
 {
 	size_t i = v.n && v.p[0] == '[';
 
-	if (!digits(v, i, 4) || v.n < i + 20 || v.p[i + 4] != '-' || !digits(v, i + 5, 2) ||
-	    v.p[i + 7] != '-' || !digits(v, i + 8, 2) || (v.p[i + 10] != ' ' && v.p[i + 10] != 'T') ||
-	    !digits(v, i + 11, 2) || v.p[i + 13] != ':' || !digits(v, i + 14, 2) ||
-	    v.p[i + 16] != ':' || !digits(v, i + 17, 2))
+	if (v.n < i + 20 || !digits(v, i, 4) || !digits(v, i + 5, 2) || !digits(v, i + 8, 2) ||
+	    !digits(v, i + 11, 2) || !digits(v, i + 14, 2) || !digits(v, i + 17, 2) ||
+	    v.p[i + 4] != '-' || v.p[i + 7] != '-' || !strchr(" T", v.p[i + 10]) ||
+	    v.p[i + 13] != ':' || v.p[i + 16] != ':')
 		return v;
 	for (i += 19; i < v.n && (isdigit((unsigned char)v.p[i]) || strchr(".,Z+", v.p[i])); i++)
 		;
