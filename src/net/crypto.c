@@ -8,37 +8,29 @@
 #if __has_include(<openssl/evp.h>)
 #include <openssl/evp.h>
 
+#define CRYPTO_API(ROW)                                          \
+	ROW(pkey_new, EVP_PKEY_new_raw_public_key)               \
+	ROW(pkey_free, EVP_PKEY_free)                            \
+	ROW(ctx_new, EVP_MD_CTX_new)                             \
+	ROW(ctx_free, EVP_MD_CTX_free)                           \
+	ROW(verify_init, EVP_DigestVerifyInit)                   \
+	ROW(verify, EVP_DigestVerify)                            \
+	ROW(sha256, EVP_sha256)                                  \
+	ROW(digest, EVP_Digest)                                  \
+	ROW(init, EVP_DigestInit_ex)                             \
+	ROW(update, EVP_DigestUpdate)                            \
+	ROW(final, EVP_DigestFinal_ex)
+
 struct crypto {
-	__typeof__(EVP_PKEY_new_raw_public_key) *pkey_new;
-	__typeof__(EVP_PKEY_free) *pkey_free;
-	__typeof__(EVP_MD_CTX_new) *ctx_new;
-	__typeof__(EVP_MD_CTX_free) *ctx_free;
-	__typeof__(EVP_DigestVerifyInit) *verify_init;
-	__typeof__(EVP_DigestVerify) *verify;
-	__typeof__(EVP_sha256) *sha256;
-	__typeof__(EVP_Digest) *digest;
-	__typeof__(EVP_DigestInit_ex) *init;
-	__typeof__(EVP_DigestUpdate) *update;
-	__typeof__(EVP_DigestFinal_ex) *final;
+#define ROW(field, symbol) __typeof__(symbol) *field;
+	CRYPTO_API(ROW)
+#undef ROW
 };
 
-#define ROW(field, symbol)                                                                 \
-	{                                                                                  \
-		.name = symbol, .offset = offsetof(struct crypto, field), .required = true \
-	}
-
 static const struct dl_symbol symbols[] = {
-	ROW(pkey_new, "EVP_PKEY_new_raw_public_key"),
-	ROW(pkey_free, "EVP_PKEY_free"),
-	ROW(ctx_new, "EVP_MD_CTX_new"),
-	ROW(ctx_free, "EVP_MD_CTX_free"),
-	ROW(verify_init, "EVP_DigestVerifyInit"),
-	ROW(verify, "EVP_DigestVerify"),
-	ROW(sha256, "EVP_sha256"),
-	ROW(digest, "EVP_Digest"),
-	ROW(init, "EVP_DigestInit_ex"),
-	ROW(update, "EVP_DigestUpdate"),
-	ROW(final, "EVP_DigestFinal_ex"),
+#define ROW(field, symbol) DL_ROW(struct crypto, field, symbol),
+	CRYPTO_API(ROW)
+#undef ROW
 };
 
 int crypto_open(struct arena *a, struct crypto **ret, struct err *err)

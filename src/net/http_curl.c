@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/version.h"
 #include "sys/dl.h"
+#include "sys/live_certs.h"
 
 #if __has_include(<curl/curl.h>)
 /* Old names of options work with every version of the library; the new ones do not. */
@@ -16,18 +17,23 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
+#define CURL_API(ROW)                                            \
+	ROW(global_init, curl_global_init)                       \
+	ROW(global_cleanup, curl_global_cleanup)                 \
+	ROW(init, curl_easy_init)                                \
+	ROW(cleanup, curl_easy_cleanup)                          \
+	ROW(reset, curl_easy_reset)                              \
+	ROW(setopt, curl_easy_setopt)                            \
+	ROW(getinfo, curl_easy_getinfo)                          \
+	ROW(perform, curl_easy_perform)                          \
+	ROW(strerror, curl_easy_strerror)                        \
+	ROW(slist_append, curl_slist_append)                     \
+	ROW(slist_free, curl_slist_free_all)
+
 struct curl_api {
-	__typeof__(curl_global_init) *global_init;
-	__typeof__(curl_global_cleanup) *global_cleanup;
-	__typeof__(curl_easy_init) *init;
-	__typeof__(curl_easy_cleanup) *cleanup;
-	__typeof__(curl_easy_reset) *reset;
-	__typeof__(curl_easy_setopt) *setopt;
-	__typeof__(curl_easy_getinfo) *getinfo;
-	__typeof__(curl_easy_perform) *perform;
-	__typeof__(curl_easy_strerror) *strerror;
-	__typeof__(curl_slist_append) *slist_append;
-	__typeof__(curl_slist_free_all) *slist_free;
+#define ROW(field, symbol) __typeof__(symbol) *field;
+	CURL_API(ROW)
+#undef ROW
 };
 
 struct http {
@@ -40,21 +46,10 @@ struct http {
 	char text[CURL_ERROR_SIZE];
 };
 
-#define ROW(field, symbol) \
-	{ .name = symbol, .offset = offsetof(struct curl_api, field), .required = true }
-
 static const struct dl_symbol symbols[] = {
-	ROW(global_init, "curl_global_init"),
-	ROW(global_cleanup, "curl_global_cleanup"),
-	ROW(init, "curl_easy_init"),
-	ROW(cleanup, "curl_easy_cleanup"),
-	ROW(reset, "curl_easy_reset"),
-	ROW(setopt, "curl_easy_setopt"),
-	ROW(getinfo, "curl_easy_getinfo"),
-	ROW(perform, "curl_easy_perform"),
-	ROW(strerror, "curl_easy_strerror"),
-	ROW(slist_append, "curl_slist_append"),
-	ROW(slist_free, "curl_slist_free_all"),
+#define ROW(field, symbol) DL_ROW(struct curl_api, field, symbol),
+	CURL_API(ROW)
+#undef ROW
 };
 
 enum {
@@ -126,6 +121,13 @@ static bool set_certificates(struct http *h)
 
 	if (!file || !*file)
 		file = getenv("SSL_CERT_FILE");
+#ifdef CUVET_LINKED
+	/* The library that is linked in knows no place of its own. */
+	if (!file || !*file)
+		file = live_certs_file();
+	if (!file && (!dir || !*dir))
+		dir = live_certs_dir();
+#endif
 	if (file && *file)
 		ok &= h->api.setopt(h->easy, CURLOPT_CAINFO, file) == CURLE_OK;
 	if (dir && *dir)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps that turn answers of the driver into facts, whether they came live or from a file. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/errname.h"
 #include "base/json.h"
+#include "base/signame.h"
 #include "model/version.h"
 #include "probe/driver.h"
 
@@ -39,20 +39,10 @@ void driver_seal(struct dl_report *r, struct driver_text *t, size_t n)
 
 static const char *signal_name(struct arena *a, int sig)
 {
-	static const struct {
-		int sig;
-		const char *name;
-	} names[] = {
-		{ SIGSEGV, "SIGSEGV" }, { SIGABRT, "SIGABRT" }, { SIGBUS, "SIGBUS" },
-		{ SIGILL, "SIGILL" },	{ SIGFPE, "SIGFPE" },	{ SIGKILL, "SIGKILL" },
-		{ SIGTRAP, "SIGTRAP" }, { SIGSYS, "SIGSYS" },	{ SIGTERM, "SIGTERM" },
-		{ SIGPIPE, "SIGPIPE" }, { SIGXCPU, "SIGXCPU" },
-	};
-	size_t i;
+	const char *name = signame(sig);
 
-	for (i = 0; i < ARRAY_LEN(names); i++)
-		if (names[i].sig == sig)
-			return names[i].name;
+	if (*name != '?')
+		return arena_printf(a, "SIG%s", name);
 	return arena_printf(a, _("signal %d"), sig);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/signame.h"
 #include "prove/prove.h"
 #include "sys/child.h"
 
@@ -210,7 +211,7 @@ static void bad_end(struct proof_outcome *o, const struct child_result *r, int c
 		o->result = PROOF_HUNG;
 		snprintf(o->why, sizeof(o->why), "%s", _("no answer in time"));
 	} else if (r->end == CHILD_CRASHED) {
-		snprintf(o->why, sizeof(o->why), "SIG%s", sigabbrev_np(r->detail) ?: "?");
+		snprintf(o->why, sizeof(o->why), "SIG%s", signame(r->detail));
 	} else {
 		snprintf(o->why, sizeof(o->why), "%s", _("the process ended by itself"));
 	}

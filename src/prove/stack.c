@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/signame.h"
 #include "sys/child.h"
 #include "sys/dl_path.h"
 #include "sys/sysroot.h"
@@ -178,7 +179,7 @@ static void collect(struct arena *a, struct stack_job *j, struct proof_outcome *
 		snprintf(o->why, sizeof(o->why), _("no answer within %ld s, at %s"),
 			 j->child.deadline_ms / 1000, doing);
 	else if (r.end == CHILD_CRASHED)
-		snprintf(o->why, sizeof(o->why), _("SIG%s at %s"), sigabbrev_np(r.detail) ?: "?",
+		snprintf(o->why, sizeof(o->why), _("SIG%s at %s"), signame(r.detail),
 			 doing);
 	else
 		snprintf(o->why, sizeof(o->why), _("the process ended by itself at %s"), doing);

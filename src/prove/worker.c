@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/signame.h"
 #include "prove/climb.h"
 
 static void unmap(void *page)
@@ -167,7 +168,7 @@ static void crashed(struct worker *w)
 	}
 	if (r == w->child.pid && WIFSIGNALED(status))
 		end_badly(w, PROOF_CRASHED,
-			  arena_printf(w->a, "SIG%s", sigabbrev_np(WTERMSIG(status)) ?: "?"));
+			  arena_printf(w->a, "SIG%s", signame(WTERMSIG(status))));
 	else
 		end_badly(w, PROOF_CRASHED, _("the process ended by itself"));
 	if (r != 0)

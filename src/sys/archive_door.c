@@ -14,34 +14,39 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#define ARCHIVE_API(ROW)                                             \
+	ROW(read_new, archive_read_new)                              \
+	ROW(read_free, archive_read_free)                            \
+	ROW(gzip, archive_read_support_filter_gzip)                  \
+	ROW(xz, archive_read_support_filter_xz)                      \
+	ROW(zstd, archive_read_support_filter_zstd)                  \
+	ROW(bzip2, archive_read_support_filter_bzip2)                \
+	ROW(tar, archive_read_support_format_tar)                    \
+	ROW(zip, archive_read_support_format_zip_seekable)           \
+	ROW(raw, archive_read_support_format_raw)                    \
+	ROW(zip_stream, archive_read_support_format_zip_streamable)  \
+	ROW(open_fd, archive_read_open_fd)                           \
+	ROW(open_source, archive_read_open)                          \
+	ROW(filter_count, archive_filter_count)                      \
+	ROW(filter_bytes, archive_filter_bytes)                      \
+	ROW(symlink, archive_entry_symlink)                          \
+	ROW(perm, archive_entry_perm)                                \
+	ROW(xattr_reset, archive_entry_xattr_reset)                  \
+	ROW(xattr_next, archive_entry_xattr_next)                    \
+	ROW(next_header, archive_read_next_header)                   \
+	ROW(read_data, archive_read_data)                            \
+	ROW(error_string, archive_error_string)                      \
+	ROW(pathname, archive_entry_pathname)                        \
+	ROW(filetype, archive_entry_filetype)                        \
+	ROW(size, archive_entry_size)                                \
+	ROW(size_is_set, archive_entry_size_is_set)                  \
+	ROW(is_encrypted, archive_entry_is_data_encrypted)           \
+	ROW(hardlink, archive_entry_hardlink)
+
 struct archive_api {
-	__typeof__(archive_read_new) *read_new;
-	__typeof__(archive_read_free) *read_free;
-	__typeof__(archive_read_support_filter_gzip) *gzip;
-	__typeof__(archive_read_support_filter_xz) *xz;
-	__typeof__(archive_read_support_filter_zstd) *zstd;
-	__typeof__(archive_read_support_filter_bzip2) *bzip2;
-	__typeof__(archive_read_support_format_tar) *tar;
-	__typeof__(archive_read_support_format_zip_seekable) *zip;
-	__typeof__(archive_read_support_format_raw) *raw;
-	__typeof__(archive_read_support_format_zip_streamable) *zip_stream;
-	__typeof__(archive_read_open_fd) *open_fd;
-	__typeof__(archive_read_open) *open_source;
-	__typeof__(archive_filter_count) *filter_count;
-	__typeof__(archive_filter_bytes) *filter_bytes;
-	__typeof__(archive_entry_symlink) *symlink;
-	__typeof__(archive_entry_perm) *perm;
-	__typeof__(archive_entry_xattr_reset) *xattr_reset;
-	__typeof__(archive_entry_xattr_next) *xattr_next;
-	__typeof__(archive_read_next_header) *next_header;
-	__typeof__(archive_read_data) *read_data;
-	__typeof__(archive_error_string) *error_string;
-	__typeof__(archive_entry_pathname) *pathname;
-	__typeof__(archive_entry_filetype) *filetype;
-	__typeof__(archive_entry_size) *size;
-	__typeof__(archive_entry_size_is_set) *size_is_set;
-	__typeof__(archive_entry_is_data_encrypted) *is_encrypted;
-	__typeof__(archive_entry_hardlink) *hardlink;
+#define ROW(field, symbol) __typeof__(symbol) *field;
+	ARCHIVE_API(ROW)
+#undef ROW
 };
 
 struct packed {
@@ -57,37 +62,10 @@ struct packed {
 	uint64_t given; /* and this much in all */
 };
 
-#define ROW(field, symbol) \
-	{ .name = symbol, .offset = offsetof(struct archive_api, field), .required = true }
-
 static const struct dl_symbol symbols[] = {
-	ROW(read_new, "archive_read_new"),
-	ROW(read_free, "archive_read_free"),
-	ROW(gzip, "archive_read_support_filter_gzip"),
-	ROW(xz, "archive_read_support_filter_xz"),
-	ROW(zstd, "archive_read_support_filter_zstd"),
-	ROW(bzip2, "archive_read_support_filter_bzip2"),
-	ROW(tar, "archive_read_support_format_tar"),
-	ROW(zip, "archive_read_support_format_zip_seekable"),
-	ROW(raw, "archive_read_support_format_raw"),
-	ROW(zip_stream, "archive_read_support_format_zip_streamable"),
-	ROW(open_fd, "archive_read_open_fd"),
-	ROW(open_source, "archive_read_open"),
-	ROW(filter_count, "archive_filter_count"),
-	ROW(filter_bytes, "archive_filter_bytes"),
-	ROW(symlink, "archive_entry_symlink"),
-	ROW(perm, "archive_entry_perm"),
-	ROW(xattr_reset, "archive_entry_xattr_reset"),
-	ROW(xattr_next, "archive_entry_xattr_next"),
-	ROW(next_header, "archive_read_next_header"),
-	ROW(read_data, "archive_read_data"),
-	ROW(error_string, "archive_error_string"),
-	ROW(pathname, "archive_entry_pathname"),
-	ROW(filetype, "archive_entry_filetype"),
-	ROW(size, "archive_entry_size"),
-	ROW(size_is_set, "archive_entry_size_is_set"),
-	ROW(is_encrypted, "archive_entry_is_data_encrypted"),
-	ROW(hardlink, "archive_entry_hardlink"),
+#define ROW(field, symbol) DL_ROW(struct archive_api, field, symbol),
+	ARCHIVE_API(ROW)
+#undef ROW
 };
 
 enum {

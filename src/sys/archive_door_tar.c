@@ -40,8 +40,7 @@ struct tar_api {
 };
 
 static const struct dl_symbol symbols[] = {
-#define ROW(field_, symbol_) \
-	{ .name = #symbol_, .offset = offsetof(struct tar_api, field_), .required = true },
+#define ROW(field, symbol) DL_ROW(struct tar_api, field, symbol),
 	TAR_API(ROW)
 #undef ROW
 };

@@ -26,14 +26,27 @@ static void note_path(void *handle, struct dl_report *ret)
 		snprintf(ret->path, sizeof(ret->path), "%s", map->l_name);
 }
 
+static void take_linked(const struct dl_symbol *symbols, size_t n, void *table)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		memcpy((char *)table + symbols[i].offset, &symbols[i].linked, sizeof(void *));
+}
+
 void dl_load(const char *name, const struct dl_symbol *symbols, size_t n, void *table,
 	     struct dl_report *ret)
 {
-	void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL), *p;
+	void *handle, *p;
 	const char *text;
 	size_t i;
 
 	*ret = (struct dl_report){ .state = DL_LOADED };
+	if (n && symbols[0].linked) {
+		take_linked(symbols, n, table);
+		return;
+	}
+	handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	if (!handle) {
 		text = dlerror();
 		text = text ? text : "dlopen";

@@ -9,12 +9,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A row of the list: comes from REQ() and OPT() of an .def file. */
+/* A row of the list: comes from REQ() and OPT() of an .def file, or from DL_ROW(). */
 struct dl_symbol {
 	const char *name;
 	size_t offset; /* of its pointer in the table of pointers */
 	bool required;
+	void *linked; /* its address, where the library is part of this program; NULL elsewhere */
 };
+
+/*
+ * A required function whose prototype is at hand. CUVET_LINKED is set where the library is linked
+ * in (the portable program): then dl_load takes the addresses from the rows and opens nothing.
+ */
+#ifdef CUVET_LINKED
+#define DL_LINKED(function) ((void *)(function))
+#else
+#define DL_LINKED(function) NULL
+#endif
+#define DL_ROW(type, field_, function_)                                                      \
+	{                                                                                    \
+		.name = #function_, .offset = offsetof(type, field_), .required = true,      \
+		.linked = DL_LINKED(function_)                                               \
+	}
 
 enum dl_state {
 	DL_LOADED,
@@ -34,7 +50,8 @@ struct dl_report {
 
 /*
  * dlopen(name) with RTLD_NOW, then fills the pointers of `table`; optional ones that are missing
- * are NULL. The library stays loaded, as unloading a driver is not safe.
+ * are NULL. The library stays loaded, as unloading a driver is not safe. Rows that are linked in
+ * need no library: the first one tells.
  */
 void dl_load(const char *name, const struct dl_symbol *symbols, size_t n, void *table,
 	     struct dl_report *ret);
