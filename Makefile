@@ -51,7 +51,8 @@ ld-option = $(shell echo 'int main(void){return 0;}' | \
 	$(CC) -Werror $(1) -x c - -o /dev/null >/dev/null 2>&1 && echo '$(1)')
 
 # Goals that need no compiler do not pay for asking it.
-NO_CC_GOALS := help clean run test bench deps format uninstall uninstall-lib update-golden fuzz lint check
+NO_CC_GOALS := help clean run test bench deps format uninstall uninstall-lib update-golden fuzz lint \
+	check dist portable release
 ifneq ($(if $(MAKECMDGOALS),$(filter-out $(NO_CC_GOALS),$(MAKECMDGOALS)),all),)
 
 # Compilers whose warnings are known; with others a new warning must not break `make test`.
@@ -453,6 +454,17 @@ uninstall: uninstall-lib
 .PHONY: install uninstall
 
 # ---------------------------------------------------------------------------------------------
+# What is given to others (docs/release.md). All of it is built from the tarball of `dist`.
+
+dist:
+	$(Q)sh packaging/dist.sh
+portable:
+	$(Q)sh packaging/portable/build.sh $(TARGETS)
+release:
+	$(Q)sh packaging/release.sh
+.PHONY: dist portable release
+
+# ---------------------------------------------------------------------------------------------
 # What a user types. `run` and `test` first install what is missing, then start make anew, as the
 # compiler that the flags are asked of may have come only then.
 
@@ -538,6 +550,9 @@ help:
 	@echo 'make kernels          compile kernels/*.cu to the PTX beside them (clang 19)'
 	@echo 'make pot              extract the strings for translators'
 	@echo 'make install          DESTDIR= PREFIX=; uninstall takes away the same'
+	@echo 'make dist             build/dist/cuvet-VERSION.tar.gz, the source tarball'
+	@echo 'make portable         build/portable/cuvet-x86_64: one file, needs libc alone (as root)'
+	@echo 'make release          all of a release with its tests, and a log (as root)'
 	@echo 'make clean            remove build/'
 	@echo 'V=1 shows commands, WERROR=1 makes warnings errors; CC, CFLAGS, LDFLAGS as usual'
 

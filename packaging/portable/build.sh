@@ -64,9 +64,10 @@ make_root() {
 	echo 'APT::Sandbox::User "root";' >"$root/etc/apt/apt.conf.d/sandbox"
 	$in_root DEBIAN_FRONTEND=noninteractive sh -ec '
 		apt-get -q update
-		apt-get -q install -y --no-install-recommends gcc make libc6-dev perl cmake dpkg-dev \
-			xz-utils bzip2 musl-tools linux-libc-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-		' >>"$work/root.log" 2>&1 || die "packages of the root: $work/root.log"
+		apt-get -q install -y --no-install-recommends gcc make libc6-dev linux-libc-dev \
+			perl cmake dpkg-dev xz-utils bzip2 gettext musl-tools \
+			gcc-aarch64-linux-gnu libc6-dev-arm64-cross' \
+		>>"$work/root.log" 2>&1 || die "packages of the root: $work/root.log"
 	: >"$root/.ready"
 }
 
