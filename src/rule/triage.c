@@ -306,6 +306,13 @@ static void table_rows(struct triage *t)
 
 /* -------- settling */
 
+static bool of_another(const struct snapshot *s, const struct finding *f)
+{
+	const struct python *p = look_python_of(s, f->subject);
+
+	return p && fact_no(&p->active);
+}
+
 static void weigh(struct triage *t)
 {
 	size_t i;
@@ -322,6 +329,9 @@ static void weigh(struct triage *t)
 		}
 		if (t->against[f->id])
 			f->weight -= TRIAGE_AGAINST;
+		/* Of another environment than the one that fails: it bites there. */
+		if (of_another(t->j->s, f) && f->weight >= TRIAGE_ROOT)
+			f->weight = TRIAGE_WARNING;
 	}
 }
 

@@ -12,12 +12,33 @@
 
 enum { GPUS_MAX = 64, PACKAGES_MAX = 4000, VALUE_MAX = 4096 };
 
+/* -------- whose */
+
+/* "pasted line 12", with whose it is where a text shows several. */
 const char *paste_source(struct paste *p, size_t line)
 {
-	return text_source(p->a, &p->t, line);
+	const char *source = text_source(p->a, &p->t, line);
+	size_t owner = line < p->t.n ? p->t.lines[line].owner : 0;
+
+	return owner && p->owners.n > 2 && p->owners.v[owner].label ?
+		       arena_printf(p->a, "%s (%s)", source, p->owners.v[owner].label) :
+		       source;
 }
 
-struct python *paste_python(struct paste *p)
+bool paste_under(const struct paste *p, size_t i, const char *what)
+{
+	int32_t by = p->t.lines[i].by;
+
+	return by != NO_COMMAND && view_find(line_cmd(&p->t.lines[by]), what) >= 0;
+}
+
+bool paste_foreign(const struct paste *p, size_t line, enum scope scope)
+{
+	return line < p->t.n && p->owners.n && owner_foreign(&p->owners, p->t.lines[line].owner,
+							     scope);
+}
+
+static struct python *first_python(struct paste *p)
 {
 	struct python *py;
 
@@ -27,6 +48,47 @@ struct python *paste_python(struct paste *p)
 	fact_set(&py->prefix, _("the pasted environment"), "pasted");
 	fact_set(&py->active, "yes", "pasted");
 	return py;
+}
+
+struct python *paste_python(struct paste *p, size_t line)
+{
+	struct python *py = first_python(p);
+	size_t owner;
+
+	if (!paste_foreign(p, line, SCOPE_ENV))
+		return py;
+	owner = p->t.lines[line].owner;
+	if (p->python_of[owner])
+		return &p->s->pythons[p->python_of[owner] - 1];
+	py = ARENA_APPEND(p->a, p->s->pythons, p->s->n_pythons);
+	p->python_of[owner] = p->s->n_pythons;
+	fact_set(&py->prefix, p->owners.v[owner].label, "pasted");
+	fact_set(&py->active, "no", "pasted");
+	return py;
+}
+
+static enum scope scope_of(const char *name)
+{
+	static const char *const machine[] = { "driver.", "gpu.", "host.kernel", "host.arch" };
+	static const char *const place[] = { "host.", "toolkit.", "nvml.", "libcuda.",
+					     "container." };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(machine); i++)
+		if (strncmp(name, machine[i], strlen(machine[i])) == 0)
+			return SCOPE_MACHINE;
+	for (i = 0; i < ARRAY_LEN(place); i++)
+		if (strncmp(name, place[i], strlen(place[i])) == 0)
+			return SCOPE_PLACE;
+	return SCOPE_ENV;
+}
+
+/* May what the line says of this scope be taken now?  An environment has a place of its own. */
+static bool wanted(const struct paste *p, size_t line, enum scope scope)
+{
+	if (p->filling)
+		return scope == SCOPE_MACHINE;
+	return scope == SCOPE_ENV || !paste_foreign(p, line, scope);
 }
 
 /* -------- shapes of values */
@@ -73,6 +135,8 @@ static void differs(struct paste *p, const char *name, struct view v, size_t lin
 static void set(struct paste *p, struct fact *f, const char *name, struct view v, size_t line)
 {
 	if (fact_known(f)) {
+		if (p->filling)
+			return;
 		if (!same(f->value, v))
 			differs(p, name, v, line);
 		/* The longer form of the same version says more. */
@@ -105,7 +169,7 @@ static void set_driver(struct paste *p, struct fact *f, struct view v, size_t li
 
 static void set_torch(struct paste *p, struct view v, size_t line)
 {
-	struct torch *t = &paste_python(p)->torch;
+	struct torch *t = &paste_python(p, line)->torch;
 	ptrdiff_t plus;
 
 	if (fact_known(&t->version) && !same(t->version.value, v)) {
@@ -131,7 +195,7 @@ static void set_torch(struct paste *p, struct view v, size_t line)
 
 static void set_torch_cuda(struct paste *p, struct view v, size_t line)
 {
-	struct torch *t = &paste_python(p)->torch;
+	struct torch *t = &paste_python(p, line)->torch;
 
 	/* collect_env says "N/A" where PyTorch could not even be imported. */
 	if (view_is(v, "N/A"))
@@ -162,7 +226,7 @@ static void set_toolkit(struct paste *p, struct view v, size_t line)
 
 static void set_archs(struct paste *p, struct view v, size_t line)
 {
-	struct torch *t = &paste_python(p)->torch;
+	struct torch *t = &paste_python(p, line)->torch;
 	const char **list = NULL;
 	struct view w;
 	size_t n = 0;
@@ -208,6 +272,21 @@ static void set_system(struct paste *p, struct view v, size_t line)
 	fact_set(f, view_dup(p->a, v), paste_source(p, line));
 }
 
+/* Is one name in the other?  "NVIDIA GeForce RTX 208..." is the beginning of a name. */
+static bool covers(const char *longer, const char *shorter)
+{
+	char buf[96];
+	size_t n = strlen(shorter);
+
+	while (n && (shorter[n - 1] == '.' || shorter[n - 1] == ' '))
+		n--;
+	if (!n || n >= sizeof(buf))
+		return false;
+	memcpy(buf, shorter, n);
+	buf[n] = '\0';
+	return strcasestr(longer, buf) != NULL;
+}
+
 void paste_gpu(struct paste *p, struct view name, size_t line)
 {
 	struct gpu *g;
@@ -215,14 +294,16 @@ void paste_gpu(struct paste *p, struct view name, size_t line)
 	size_t i;
 
 	name = strip_marks(name);
-	if (name.n < 2 || name.n > 80)
+	if (name.n < 2 || name.n > 80 || !wanted(p, line, SCOPE_MACHINE))
+		return;
+	if (p->filling && p->s->n_gpus)
 		return;
 	s = view_dup(p->a, name);
 	for (i = 0; i < p->s->n_gpus; i++) {
 		const char *old = fact_value(&p->s->gpus[i].name, "");
 
-		if (strcasestr(old, s) || (*old && strcasestr(s, old))) {
-			if (strlen(s) > strlen(old))
+		if (covers(old, s) || covers(s, old)) {
+			if (strlen(s) > strlen(old) || view_ends(view_of(old), "..."))
 				fact_set(&p->s->gpus[i].name, s, paste_source(p, line));
 			return;
 		}
@@ -233,11 +314,74 @@ void paste_gpu(struct paste *p, struct view name, size_t line)
 	fact_set(&g->name, s, paste_source(p, line));
 }
 
+/* "0000:65:00.0" and "00000000:65:00.0" are one address. */
+static bool same_address(const char *a, struct view b)
+{
+	size_t n = strlen(a);
+
+	return n >= 7 && b.n >= 7 && strncasecmp(a + n - 7, b.p + b.n - 7, 7) == 0;
+}
+
+/* One that a list of the same machine showed before, or one that was only named so far. */
+static struct gpu *listed_gpu(struct paste *p, struct view index, struct view name,
+			      struct view address)
+{
+	struct gpu *named = NULL;
+	size_t i;
+
+	for (i = 0; i < p->s->n_gpus; i++) {
+		struct gpu *g = &p->s->gpus[i];
+		const char *old = fact_value(&g->name, "");
+		bool alike = !name.n || !*old || covers(old, view_dup(p->a, name)) ||
+			     covers(view_dup(p->a, name), old);
+
+		if (address.n && fact_known(&g->address)) {
+			if (same_address(g->address.value, address))
+				return g;
+			continue;
+		}
+		if (index.n && fact_known(&g->nvml_index)) {
+			if (view_is(index, g->nvml_index.value) && alike)
+				return g;
+			continue;
+		}
+		if (!named && alike && !fact_known(&g->nvml_index) && !fact_known(&g->address))
+			named = g;
+	}
+	return named;
+}
+
+struct gpu *paste_listed_gpu(struct paste *p, struct view index, struct view name,
+			     struct view address, size_t line)
+{
+	struct gpu *g;
+	const char *source;
+
+	if (name.n > 80 || !wanted(p, line, SCOPE_MACHINE) || (p->filling && p->s->n_gpus))
+		return NULL;
+	source = paste_source(p, line);
+	g = listed_gpu(p, index, name, address);
+	if (!g && p->s->n_gpus >= GPUS_MAX)
+		return NULL;
+	if (!g)
+		g = ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
+	if (name.n && (!fact_known(&g->name) || view_ends(view_of(g->name.value), "...") ||
+		       (name.n > strlen(g->name.value) && !view_ends(name, "..."))))
+		fact_set(&g->name, view_dup(p->a, name), source);
+	if (index.n && !fact_known(&g->nvml_index))
+		fact_set(&g->nvml_index, view_dup(p->a, index), source);
+	if (address.n && !fact_known(&g->address))
+		fact_set(&g->address, view_dup(p->a, address), source);
+	return g;
+}
+
 void paste_pci(struct paste *p, struct view id, size_t line)
 {
 	struct gpu *g;
 	size_t i;
 
+	if (!wanted(p, line, SCOPE_MACHINE))
+		return;
 	for (i = 0; i < p->s->n_gpus; i++)
 		if (view_is(id, fact_value(&p->s->gpus[i].pci_id, "")))
 			return;
@@ -245,9 +389,9 @@ void paste_pci(struct paste *p, struct view id, size_t line)
 		return;
 	/* The only name so far is its name. */
 	g = p->s->n_gpus == 1 && !fact_known(&p->s->gpus[0].pci_id) && p->s->gpus[0].name.source &&
-			    strcmp(p->s->gpus[0].name.source, paste_source(p, line)) == 0
-		    ? &p->s->gpus[0]
-		    : ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
+			    strcmp(p->s->gpus[0].name.source, paste_source(p, line)) == 0 ?
+		    &p->s->gpus[0] :
+		    ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
 	fact_set(&g->pci_id, view_dup(p->a, id), paste_source(p, line));
 }
 
@@ -270,7 +414,16 @@ static bool simple(struct paste *p, const char *name, struct view v, size_t line
 		{ "host.libc", &s->host.libc },
 		{ "host.kernel", &s->host.kernel },
 		{ "host.gcc", &s->host.gcc },
+		{ "host.secure_boot", &s->host.secure_boot },
+		{ "host.selinux", &s->host.selinux },
 		{ "container.kind", &s->container.kind },
+		{ "container.image", &s->container.image },
+		{ "runtime.docker", &s->runtime.docker },
+		{ "runtime.default_runtime", &s->runtime.default_runtime },
+		{ "runtime.nvidia_runtime", &s->runtime.nvidia_runtime },
+		{ "runtime.toolkit_version", &s->runtime.toolkit_version },
+		{ "runtime.library_version", &s->runtime.library_version },
+		{ "runtime.cgroup", &s->runtime.cgroup },
 	};
 	size_t i;
 
@@ -282,11 +435,28 @@ static bool simple(struct paste *p, const char *name, struct view v, size_t line
 	return false;
 }
 
+/* Facts whose values are words, not versions. */
+static bool is_word_fact(const char *name)
+{
+	static const char *const list[] = {
+		"host.os_name",	    "host.os_id",      "host.arch",
+		"host.libc",	    "driver.flavor",   "container.kind",
+		"container.image",  "host.selinux",    "host.secure_boot",
+		"runtime.cgroup",   "runtime.default_runtime", "runtime.nvidia_runtime",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(list); i++)
+		if (strcmp(list[i], name) == 0)
+			return true;
+	return false;
+}
+
 bool paste_fact(struct paste *p, const char *name, struct view value, size_t line)
 {
 	struct view v = strip_marks(value);
 
-	if (!v.n || v.n > VALUE_MAX)
+	if (!v.n || v.n > VALUE_MAX || !wanted(p, line, scope_of(name)))
 		return false;
 	if (strcmp(name, "gpu.name") == 0)
 		paste_gpu(p, v, line);
@@ -298,9 +468,7 @@ bool paste_fact(struct paste *p, const char *name, struct view value, size_t lin
 		set_archs(p, v, line);
 	else if (strcmp(name, "host.system") == 0)
 		set_system(p, v, line);
-	else if (strcmp(name, "host.os_name") == 0 || !strncmp(name, "host.os_id", 10) ||
-		 !strcmp(name, "host.arch") || !strcmp(name, "host.libc") ||
-		 !strcmp(name, "driver.flavor") || !strcmp(name, "container.kind"))
+	else if (is_word_fact(name))
 		return simple(p, name, v, line);
 	else if (!is_version(v))
 		return false;
@@ -311,7 +479,7 @@ bool paste_fact(struct paste *p, const char *name, struct view value, size_t lin
 	else if (strcmp(name, "toolkit.version") == 0)
 		set_toolkit(p, v, line);
 	else if (strcmp(name, "python.version") == 0)
-		set(p, &paste_python(p)->version, name, v, line);
+		set(p, &paste_python(p, line)->version, name, v, line);
 	else if (strncmp(name, "package.", 8) == 0)
 		paste_package(p, view_of(name + 8), v, line);
 	else
@@ -333,13 +501,13 @@ static char *normal(struct arena *a, struct view name)
 
 void paste_package(struct paste *p, struct view name, struct view version, size_t line)
 {
-	struct python *py = paste_python(p);
+	struct python *py = paste_python(p, line);
 	struct package *k;
 	char *s;
 	size_t i;
 
 	version = strip_marks(version);
-	if (!name.n || name.n > 100 || !is_version(version))
+	if (!name.n || name.n > 100 || !is_version(version) || p->filling)
 		return;
 	s = normal(p->a, name);
 	if (strcmp(s, "torch") == 0 || strcmp(s, "pytorch") == 0) {
@@ -368,7 +536,8 @@ void paste_variable(struct paste *p, struct view name, struct view value, size_t
 	struct var *v;
 	size_t i;
 
-	if (!name.n || name.n > 64 || value.n > VALUE_MAX)
+	if (!name.n || name.n > 64 || value.n > VALUE_MAX || p->filling ||
+	    paste_foreign(p, line, SCOPE_PLACE))
 		return;
 	for (i = 0; i < p->s->n_environment; i++)
 		if (view_is(name, p->s->environment[i].name.value))

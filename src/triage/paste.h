@@ -5,6 +5,7 @@
 
 #include "compat/compat.h"
 #include "model/snapshot.h"
+#include "triage/owner.h"
 #include "triage/text.h"
 
 struct regex;
@@ -18,7 +19,10 @@ struct paste {
 	struct compat *c;
 	struct text t;
 	struct snapshot *s;
+	struct owners owners;
+	bool filling; /* the second round: of others than the judged one what nobody else says */
 	size_t packages_seen; /* lines of package lists */
+	size_t python_of[OWNERS_MAX]; /* index + 1 into s->pythons, by owner; 0: none yet */
 	struct paste_regex *patterns;
 	size_t n_patterns;
 };
@@ -35,11 +39,21 @@ void paste_package(struct paste *p, struct view name, struct view version, size_
 void paste_variable(struct paste *p, struct view name, struct view value, size_t line);
 /* A GPU by name, unless it is there; `many` of them at most 64. */
 void paste_gpu(struct paste *p, struct view name, size_t line);
+/*
+ * A GPU of a list: by its index and PCI address ("" when the list has none), which tells it from
+ * others of its name. NULL when it is another machine's or one too many.
+ */
+struct gpu *paste_listed_gpu(struct paste *p, struct view index, struct view name,
+			     struct view address, size_t line);
 /* A GPU by its PCI id ("10de:2684"), unless it is there. */
 void paste_pci(struct paste *p, struct view id, size_t line);
-/* The one Python environment that a paste is taken to speak of. */
-struct python *paste_python(struct paste *p);
+/* The Python environment that the line speaks of: the judged one, or its owner's. */
+struct python *paste_python(struct paste *p, size_t line);
+/* Does the line speak of another machine, container or environment than the judged one? */
+bool paste_foreign(const struct paste *p, size_t line, enum scope scope);
 const char *paste_source(struct paste *p, size_t line);
+/* Is the line output of a command whose text holds `what`? */
+bool paste_under(const struct paste *p, size_t line, const char *what);
 
 /*
  * Does `pattern` (a string constant: it is compiled once a paste) match in `v`?  ret may be NULL.

@@ -199,10 +199,31 @@ static void take_facts(struct scan *s, struct row *row, const struct regex_match
 	}
 }
 
+/* That something works elsewhere does not speak for the one that fails. */
+static bool counts(const struct scan *s, const struct row *row, size_t line)
+{
+	static const char *const works[] = { "works", "cuda-works", "smi-said-ok" };
+	const struct json *v;
+	size_t i;
+
+	if (!paste_foreign(s->p, line, SCOPE_ENV))
+		return true;
+	if (owner_other_machine(&s->p->owners, s->p->t.lines[line].owner))
+		return false;
+	for (v = json_first(json_get(row->json, "tags")); v; v = json_next(v))
+		for (i = 0; i < ARRAY_LEN(works); i++)
+			if (json_str(v) && strcmp(json_str(v), works[i]) == 0)
+				return false;
+	return true;
+}
+
 static void keep(struct scan *s, struct row *row, const struct regex_match *m, size_t line)
 {
 	struct view value = { 0 };
 	size_t i;
+
+	if (!counts(s, row, line))
+		return;
 
 	for (i = 1; i < m->n && !value.n; i++)
 		value = view_trim(m->group[i]);
@@ -351,8 +372,10 @@ void sign_add(struct paste *p, const char *id, size_t line, struct view value)
 	struct view text;
 	struct sign *g;
 
-	if (!p->t.n || p->s->n_signs >= 2000)
+	if (!p->t.n || p->s->n_signs >= 2000 || p->filling)
 		return;
+	if (strncmp(id, "cuda-available-", 15) == 0 && paste_foreign(p, line, SCOPE_ENV))
+		id = arena_printf(p->a, "other-%s", id);
 	source = paste_source(p, line);
 	text = p->t.lines[line].s;
 	if (text.n > TEXT_SHOWN)

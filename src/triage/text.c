@@ -209,33 +209,6 @@ static struct view unquote(struct view v)
 	return v;
 }
 
-static bool digits(struct view v, size_t at, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (at + i >= v.n || !isdigit((unsigned char)v.p[at + i]))
-			return false;
-	return true;
-}
-
-/* "[2025-03-04 10:11:12] x" and "2025-03-04T10:11:12.123Z x" of a logger. */
-static struct view unstamp(struct view v)
-{
-	size_t i = v.n && v.p[0] == '[';
-
-	if (v.n < i + 20 || !digits(v, i, 4) || !digits(v, i + 5, 2) || !digits(v, i + 8, 2) ||
-	    !digits(v, i + 11, 2) || !digits(v, i + 14, 2) || !digits(v, i + 17, 2) ||
-	    v.p[i + 4] != '-' || v.p[i + 7] != '-' || !strchr(" T", v.p[i + 10]) ||
-	    v.p[i + 13] != ':' || v.p[i + 16] != ':')
-		return v;
-	for (i += 19; i < v.n && (isdigit((unsigned char)v.p[i]) || strchr(".,Z+", v.p[i])); i++)
-		;
-	if (i < v.n && v.p[i] == ']')
-		i++;
-	return i < v.n && v.p[i] == ' ' ? view_trim(view_skip(v, i)) : v;
-}
-
 /* "- [ ] WSL 1" of a form: what does not hold. */
 static bool is_unticked(struct view v)
 {
@@ -256,7 +229,7 @@ static void add_line(struct text *t, struct view s, uint32_t number, int32_t *by
 		t->cut = true;
 		return;
 	}
-	s = unquote(unstamp(view_trim(s)));
+	s = text_unlogged(unquote(view_trim(s)));
 	if (is_unticked(s))
 		s.n = 0;
 	if (is_fence(s)) {

@@ -21,6 +21,7 @@ struct line {
 	int32_t by;	 /* index of the prompt line whose output this is, or NO_COMMAND */
 	uint16_t cmd_at; /* where in s the command stands that was typed; 0: this is no prompt */
 	uint16_t file;	 /* which of several texts */
+	uint16_t owner;	 /* of owner.h: which machine, environment, time; 0: nothing says it */
 };
 
 /* The command of a prompt line; empty for others. */
@@ -55,5 +56,7 @@ struct view text_decode(struct arena *a, struct view raw); /* to UTF-8, whatever
 struct view text_clean(struct view utf8); /* in place: no escapes, controls, entities */
 /* The command of a prompt line ("$ ls -l", ">>> x", "PS C:\> dir"); empty when it is none. */
 struct view text_prompt(struct view line);
+/* The line without the time, level, service or pod that a log writes in front of it. */
+struct view text_unlogged(struct view line);
 
 #endif

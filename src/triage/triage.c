@@ -9,23 +9,47 @@
 /* Facts are looked for in the first and the last lines of a huge log, signs in all of it. */
 enum { HEAD_LINES = 20000, TAIL_LINES = 4000 };
 
+static void extract(struct paste *p, size_t i)
+{
+	size_t k;
+
+	for (k = 0; p->t.lines[i].s.n && extractors[k]; k++)
+		extractors[k]->line(p, i);
+}
+
+/* What an earlier time says of the machine holds where the judged one says nothing. */
+static bool fills(const struct paste *p, size_t i)
+{
+	return paste_foreign(p, i, SCOPE_MACHINE) &&
+	       !owner_other_machine(&p->owners, p->t.lines[i].owner);
+}
+
+static size_t next_line(const struct text *t, size_t i)
+{
+	i++;
+	return i == HEAD_LINES && t->n > HEAD_LINES + TAIL_LINES ? t->n - TAIL_LINES : i;
+}
+
 int triage_snapshot(struct arena *a, struct compat *c, const struct text *t, struct snapshot *ret,
 		    struct err *err)
 {
-	struct paste p = { .a = a, .c = c, .t = *t, .s = ret };
-	size_t i, k;
+	struct paste *p = arena_alloc(a, sizeof(*p));
+	size_t i;
 	int r;
 
+	*p = (struct paste){ .a = a, .c = c, .t = *t, .s = ret };
 	*ret = (struct snapshot){ .n_gpus = 0 };
 	fact_set(&ret->source, "pasted", "pasted");
-	for (i = 0; i < t->n; i++) {
-		if (i == HEAD_LINES && t->n > HEAD_LINES + TAIL_LINES)
-			i = t->n - TAIL_LINES;
-		for (k = 0; t->lines[i].s.n && extractors[k]; k++)
-			extractors[k]->line(&p, i);
-	}
-	r = sign_scan(&p, err);
-	if (!r && p.packages_seen >= 4)
+	owners_find(a, &p->t, &p->owners);
+	for (i = 0; i < t->n; i = next_line(t, i))
+		extract(p, i);
+	p->filling = true;
+	for (i = 0; i < t->n && p->owners.judged; i = next_line(t, i))
+		if (fills(p, i))
+			extract(p, i);
+	p->filling = false;
+	r = sign_scan(p, err);
+	if (!r && p->packages_seen >= 4)
 		fact_flag(&ret->parts.python, true, "pasted");
 	return r;
 }

@@ -84,6 +84,34 @@ static const struct field fields[] = {
 	{ "onnxruntime", "package.onnxruntime", NULL },
 	{ "onnxruntime-gpu", "package.onnxruntime-gpu", NULL },
 	{ "vllm", "package.vllm", NULL },
+	{ "vllm version", "package.vllm", NULL },
+	/* transformers-cli env, accelerate env */
+	{ "pytorch version (gpu?)", "torch.version", NULL },
+	{ "tensorflow version (gpu?)", "package.tensorflow", NULL },
+	{ "gpu type", "gpu.name", NULL },
+	/* MMCV, detectron2, SGLang, Lightning, ComfyUI */
+	{ "torchvision version", "package.torchvision", NULL },
+	{ "gpu available", "", "cuda-available" },
+	{ "cuda driver version", "driver.version", NULL },
+	{ "compute capability", "gpu.cc", NULL },
+	{ "gpu compute capability", "gpu.cc", NULL },
+	{ "gpu 0 compute capability", "gpu.cc", NULL },
+	{ "deepspeed", "package.deepspeed", NULL },
+	{ "cupy version", "package.cupy", NULL },
+	{ "transformers", "package.transformers", NULL },
+	{ "jax version", "package.jax", NULL },
+	{ "os name", "os", NULL },
+	{ "linux distribution", "os", NULL },
+	{ "distributor id", "os", NULL },
+	{ "pretty_name", "os", NULL },
+	{ "name", "distribution", NULL },
+	{ "description", "distribution", NULL },
+	/* Korean */
+	{ "\xec\x9a\xb4\xec\x98\x81\xec\xb2\xb4\xec\xa0\x9c", "os", NULL },
+	{ "\xeb\x93\x9c\xeb\x9d\xbc\xec\x9d\xb4\xeb\xb2\x84 \xeb\xb2\x84\xec\xa0\x84", "driver.version", NULL },
+	{ "\xeb\x93\x9c\xeb\x9d\xbc\xec\x9d\xb4\xeb\xb2\x84", "driver.version", NULL },
+	{ "\xed\x8c\x8c\xec\x9d\xb4\xed\x86\xa0\xec\xb9\x98", "torch.version", NULL },
+	{ "\xed\x8c\x8c\xec\x9d\xb4\xec\x8d\xac", "python.version", NULL },
 };
 
 static bool name_is(struct view v, const char *name)
@@ -106,9 +134,41 @@ static bool name_is(struct view v, const char *name)
 	return k == n && i == v.n;
 }
 
+/* "Ubuntu 22.04.5 LTS (x86_64)": how commands are written for it depends on this. */
+static void set_distribution(struct paste *p, struct view v, size_t i)
+{
+	static const struct {
+		const char *pattern, *id;
+	} list[] = {
+		{ "\\bUbuntu[ -](\\d\\d\\.\\d\\d)", "ubuntu" },
+		{ "\\bDebian(?: GNU/Linux)? (\\d{1,2})\\b", "debian" },
+		{ "\\bFedora(?: Linux)?(?: release)? (\\d\\d)\\b", "fedora" },
+		{ "\\bCentOS(?: Linux| Stream)?(?: release)? (\\d)", "centos" },
+		{ "\\b(?:Red Hat Enterprise Linux|RHEL)(?: release)? (\\d{1,2})", "rhel" },
+		{ "\\bRocky(?: Linux)?(?: release)? (\\d{1,2})", "rocky" },
+		{ "\\bAlma(?:Linux)?(?: release)? (\\d{1,2})", "almalinux" },
+		{ "\\bopenSUSE Leap (\\d\\d\\.\\d)", "opensuse-leap" },
+		{ "\\bArch Linux()", "arch" },
+		{ "\\bAlpine(?: Linux)? v?(\\d\\.\\d+)", "alpine" },
+	};
+	struct regex_match m;
+	size_t k;
+
+	for (k = 0; k < ARRAY_LEN(list); k++) {
+		if (!paste_match(p, list[k].pattern, v, &m))
+			continue;
+		paste_fact(p, "host.os_id", view_of(list[k].id), i);
+		if (m.group[1].n)
+			paste_fact(p, "host.os_version", m.group[1], i);
+		return;
+	}
+}
+
 static void set_os(struct paste *p, struct view v, size_t i)
 {
 	struct regex_match m;
+
+	set_distribution(p, v, i);
 
 	if (paste_match(p, "windows", v, NULL))
 		paste_fact(p, "host.system", VIEW("windows"), i);
@@ -166,6 +226,14 @@ static void take(struct paste *p, const struct field *f, struct view v, size_t i
 		set_os(p, v, i);
 		return;
 	}
+	if (strcmp(f->fact, "distribution") == 0) {
+		/* "NAME=..." of os-release and lsb_release; others have names too. */
+		if (paste_match(p, "^\"?(?:Ubuntu|Debian|Fedora|CentOS|Red Hat|Rocky|Alma|openSUSE|"
+				   "Arch|Linux Mint|Pop!_OS|Amazon Linux|Alpine)",
+				v, NULL))
+			set_os(p, v, i);
+		return;
+	}
 	if (strcmp(f->fact, "torch.hip") == 0) {
 		if (paste_match(p, "^\\d", v, NULL))
 			sign_add(p, "torch-rocm", i, v);
@@ -177,19 +245,32 @@ static void take(struct paste *p, const struct field *f, struct view v, size_t i
 		paste_fact(p, f->fact, v, i);
 		return;
 	}
+	/* conda's own Python ("3.11.5.final.0") need not be the environment's. */
+	if (strcmp(f->fact, "python.version") == 0 && view_find(v, ".final.") >= 0)
+		return;
 	version = version_in(p, v, f->fact);
 	if (version.n)
 		paste_fact(p, f->fact, version, i);
 }
 
-static struct view bare(struct view v)
+static void known_field(struct paste *p, struct view name, struct view v, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < ARRAY_LEN(fields); k++)
+		if (name_is(name, fields[k].name))
+			take(p, &fields[k], v, i);
+}
+
+/* "**PyTorch version**", "`torch`", "- torch". */
+static struct view plain_name(struct view v)
 {
 	v = view_trim(v);
-	while (v.n && strchr("*\"'`", v.p[0]))
+	while (v.n && strchr("*`_-\"' ", v.p[0]))
 		v = view_skip(v, 1);
-	while (v.n && strchr("*\"'`", v.p[v.n - 1]))
+	while (v.n && strchr("*`_\"' ", v.p[v.n - 1]))
 		v.n--;
-	return view_trim(v);
+	return v;
 }
 
 /* "Name: value", "Name : value", "Name = value", "Name -> value"; several a line are two blanks
@@ -198,7 +279,6 @@ static void one(struct paste *p, struct view s, size_t i)
 {
 	ptrdiff_t at = view_chr(s, ':');
 	struct view name, v;
-	size_t k;
 
 	if (at < 0)
 		at = view_chr(s, '=');
@@ -208,8 +288,8 @@ static void one(struct paste *p, struct view s, size_t i)
 		v = view_trim(view_skip(s, (size_t)at + 1));
 	else
 		return;
-	/* "**GPU**: x" of Markdown, '"torch_version": "2.2.0",' of JSON. */
-	name = bare((struct view){ s.p, (size_t)at });
+	name = plain_name((struct view){ s.p, (size_t)at });
+	/* "torch_version": "2.2.0", of JSON. */
 	while (v.n && strchr("*\"',", v.p[v.n - 1]))
 		v.n--;
 	while (v.n && strchr("*\"'", v.p[0]))
@@ -218,11 +298,10 @@ static void one(struct paste *p, struct view s, size_t i)
 		v = view_trim(view_skip(v, 1));
 	if (v.n && v.p[0] == '=')
 		v = view_trim(view_skip(v, 1));
-	if (!v.n || name.n > 40)
-		return;
-	for (k = 0; k < ARRAY_LEN(fields); k++)
-		if (name_is(name, fields[k].name))
-			take(p, &fields[k], v, i);
+	while (v.n && strchr("*`", v.p[0]))
+		v = view_trim(view_skip(v, 1));
+	if (v.n && name.n <= 40)
+		known_field(p, name, v, i);
 }
 
 /* Template fields that nobody filled in: "OS: [e.g. Ubuntu 20.04]". */
@@ -230,6 +309,31 @@ static bool is_template(struct view s)
 {
 	return view_find(s, "[e.g.") >= 0 || view_find(s, "[please") >= 0 ||
 	       view_find(s, "(e.g.") >= 0 || view_find(s, "[insert") >= 0;
+}
+
+/* "| PyTorch | 2.1.0 |" of a Markdown table; nvidia-smi's rows have their own reader. */
+static void cells(struct paste *p, struct view s, size_t i)
+{
+	struct view name, v;
+
+	name = plain_name(view_cut(view_skip(s, 1), '|', &s));
+	v = view_trim(view_cut(s, '|', &s));
+	if (name.n && name.n <= 40 && v.n && !view_trim(s).n)
+		known_field(p, name, v, i);
+}
+
+/* "Nvidia driver version:" whose value a narrow window put on the next line. */
+static bool wrapped(struct paste *p, struct view s, size_t i)
+{
+	struct view next;
+
+	if (!view_ends(s, ":") || s.n > 41 || i + 1 >= p->t.n)
+		return false;
+	next = p->t.lines[i + 1].s;
+	if (!next.n || next.n > 120 || view_chr(next, ':') >= 0 || p->t.lines[i + 1].cmd_at)
+		return false;
+	known_field(p, plain_name((struct view){ s.p, s.n - 1 }), next, i + 1);
+	return true;
 }
 
 static void fields_line(struct paste *p, size_t i)
@@ -246,6 +350,12 @@ static void fields_line(struct paste *p, size_t i)
 	if (view_starts(s, "- ") || view_starts(s, "* "))
 		s = view_trim(view_skip(s, 2));
 	if (s.n > 600)
+		return;
+	if (s.n > 4 && s.p[0] == '|') {
+		cells(p, s, i);
+		return;
+	}
+	if (wrapped(p, s, i))
 		return;
 	for (k = 0; k + 2 < s.n; k++) {
 		if (s.p[k] != ' ' || s.p[k + 1] != ' ' || s.p[k + 2] == ' ' || s.p[k + 2] == ':')

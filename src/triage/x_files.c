@@ -144,7 +144,7 @@ static void files_line(struct paste *p, size_t i)
 	const struct line *l = &p->t.lines[i];
 	struct view s = l->s;
 
-	if (l->cmd_at || s.n > 600)
+	if (l->cmd_at || s.n > 600 || paste_foreign(p, i, SCOPE_PLACE))
 		return;
 	if (view_find(s, "cannot access") >= 0 || view_find(s, "o such file") >= 0)
 		return;

@@ -7,13 +7,6 @@
 #include "triage/paste.h"
 #include "triage/sign.h"
 
-static bool under(const struct paste *p, size_t i, const char *what)
-{
-	int32_t by = p->t.lines[i].by;
-
-	return by != NO_COMMAND && view_find(line_cmd(&p->t.lines[by]), what) >= 0;
-}
-
 static void conda_row(struct paste *p, const struct regex_match *m, size_t i)
 {
 	paste_package(p, m->group[1], m->group[2], i);
@@ -27,24 +20,110 @@ static void conda_row(struct paste *p, const struct regex_match *m, size_t i)
 	sign_add(p, "conda", i, m->group[4]);
 }
 
+/* "[pip3] torch==2.5.1", "- pytorch=2.5.1=py3.12_cuda12.4_0" of an exported environment. */
+static struct view without_mark(struct view s)
+{
+	static const char *const marks[] = { "[pip3] ", "[pip] ", "[conda] ", "- ", "* ", "+ " };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(marks); i++)
+		if (view_starts(s, marks[i]))
+			return view_trim(view_skip(s, strlen(marks[i])));
+	return s;
+}
+
+/* "pytorch=2.5.1=py3.12_cuda12.4_cudnn9.1.0_0": conda env export, conda list --export. */
+static bool exported(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (!paste_match(p, "^([a-z_][\\w.-]*)=(\\d[\\w.]*)=(\\w+)$", s, &m))
+		return false;
+	if (view_is(m.group[1], "python"))
+		paste_fact(p, "python.version", m.group[2], i);
+	else
+		conda_row(p, &m, i);
+	return true;
+}
+
+/* "Name: torch", "Version: 2.2.1" of pip show. */
+static bool shown(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+	size_t back;
+
+	if (!view_starts(s, "Version:") || !i)
+		return false;
+	for (back = 1; back <= 2 && back <= i; back++)
+		if (paste_match(p, "^Name:\\s*([A-Za-z][\\w.-]+)$", p->t.lines[i - back].s, &m)) {
+			paste_package(p, m.group[1], view_trim(view_skip(s, 8)), i);
+			return true;
+		}
+	return false;
+}
+
+/* [{"name": "torch", "version": "2.1.0"}, ...] of pip list --format=json and conda list --json. */
+static bool in_json(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+	bool any = false;
+	size_t n;
+
+	for (n = 0; n < 2000 && paste_match(p, "\"name\":\\s*\"([\\w.-]+)\",[^{}]{0,200}?\"version\":\\s*"
+					       "\"(\\d[\\w.+!-]*)\"",
+					    s, &m);
+	     n++) {
+		paste_package(p, m.group[1], m.group[2], i);
+		p->packages_seen++;
+		any = true;
+		s = view_skip(s, m.end);
+	}
+	return any;
+}
+
+/* "torch v2.5.1+cu124" in the trees of uv and others, "torch 2.1.0 Tensors and ..." of poetry. */
+static bool in_tree(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "(?:^|[^\\w/])([a-z][\\w.-]+)(?:\\[[\\w,-]+\\])? v(\\d[\\w.+]*)(?: \\(.{0,40}\\))?$", s,
+			&m) &&
+	    (paste_under(p, i, "uv ") || paste_under(p, i, "tree"))) {
+		paste_package(p, m.group[1], m.group[2], i);
+		return true;
+	}
+	if (paste_under(p, i, "poetry show") &&
+	    paste_match(p, "^([a-z][\\w.-]+)\\s+(?:\\(!\\)\\s+)?(\\d[\\w.+]*)\\s", s, &m)) {
+		paste_package(p, m.group[1], m.group[2], i);
+		return true;
+	}
+	return false;
+}
+
 static void packages_line(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
 	struct view s = l->s;
 	struct regex_match m;
 
-	if (l->cmd_at || s.n > 400)
+	if (l->cmd_at)
 		return;
-	if (view_starts(s, "[pip3] ") || view_starts(s, "[pip] "))
-		s = view_trim(view_skip(s, view_starts(s, "[pip3]") ? 7 : 6));
-	else if (view_starts(s, "[conda] "))
-		s = view_trim(view_skip(s, 8));
+	if (view_find(s, "\"version\"") > 0 && in_json(p, s, i))
+		return;
+	if (s.n > 400)
+		return;
+	/* uv says what it took away with the dash that an exported environment lists with. */
+	if (view_starts(s, "- ") && (paste_under(p, i, "uv ") || view_starts(s, "- cuda-")))
+		return;
+	s = without_mark(s);
 	if (view_find(s, "==") > 0 &&
 	    paste_match(p, "^([A-Za-z][\\w.-]+)==([\\w.+!-]+)$", s, &m)) {
 		paste_package(p, m.group[1], m.group[2], i);
 		p->packages_seen++;
 		return;
 	}
+	if (exported(p, s, i) || shown(p, s, i) || in_tree(p, s, i))
+		return;
 	if (paste_match(
 		    p,
 		    "^([a-z_][\\w.-]+)\\s+(\\d[\\w.+]*)\\s+(\\w*(?:py|cpu|cuda|h)[0-9a-f]\\S*|\\w+_\\d+|\\d+)"
@@ -59,7 +138,7 @@ static void packages_line(struct paste *p, size_t i)
 	if (paste_match(p,
 			"^([A-Za-z][\\w.-]+)\\s+(\\d+(?:\\.\\w+)+(?:\\+[\\w.]+)?)(?:\\s+/\\S+)?$",
 			s, &m) &&
-	    (under(p, i, "pip") || under(p, i, "list") || l->by == NO_COMMAND)) {
+	    (paste_under(p, i, "pip") || paste_under(p, i, "list") || l->by == NO_COMMAND)) {
 		paste_package(p, m.group[1], m.group[2], i);
 		p->packages_seen++;
 	}
@@ -83,6 +162,34 @@ static void installed(struct paste *p, struct view s, size_t i)
 			paste_fact(p, "torch.version", m.group[1], i);
 		}
 	}
+}
+
+/* uv's " + torch==2.5.1" and " - torch==2.4.0+cu121". */
+static void uv_changes(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (!paste_match(p, "^([+~-]) torch==(\\d[\\w.+]*)", s, &m))
+		return;
+	if (view_is(m.group[1], "-")) {
+		if (!paste_under(p, i, "uv "))
+			return;
+		sign_add(p, "uninstalled-torch", i, m.group[2]);
+		return;
+	}
+	sign_add(p, "installed-torch", i, m.group[2]);
+	paste_fact(p, "torch.version", m.group[2], i);
+}
+
+/* "Requirement already satisfied: torch in /x (from y) (2.4.0+cu124)". */
+static void satisfied(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "^Requirement already satisfied: ([A-Za-z][\\w.-]*)\\S* in \\S.{0,300}"
+			   "\\((\\d[\\w.+]*)\\)$",
+			s, &m))
+		paste_package(p, m.group[1], m.group[2], i);
 }
 
 static void index_tag(struct paste *p, struct view s, size_t i)
@@ -123,6 +230,10 @@ static void install_line(struct paste *p, size_t i)
 		s.n = 1000;
 	if (view_find(s, "/whl/") >= 0)
 		index_tag(p, s, i);
+	if (view_find(s, " torch==") == 1)
+		uv_changes(p, s, i);
+	if (view_starts(s, "Requirement already satisfied"))
+		satisfied(p, s, i);
 	if (view_starts(s, "Successfully installed") ||
 	    view_find(s, "Successfully installed ") >= 0)
 		installed(p, view_skip(s, (size_t)view_find(s, "Successfully installed")), i);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvidia-smi: the header of every generation, the table, -L, -q and MIG. */
+/* nvidia-smi's tables: the header of every generation, rows of GPUs, MIG devices, -L. */
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/regex.h"
 #include "triage/paste.h"
 #include "triage/sign.h"
+#include "triage/smi.h"
 
 static void header(struct paste *p, struct view s, size_t i)
 {
@@ -26,63 +27,176 @@ static void header(struct paste *p, struct view s, size_t i)
 		paste_fact(p, "driver.ceiling", m.group[1], i);
 }
 
-/* "|   0  NVIDIA GeForce RTX 3090    Off  | 00000000:01:00.0 Off |": the name, and every GPU is
- * one. */
-static void table_row(struct paste *p, struct view s, size_t i)
+/* -------- the table */
+
+/* WDDM and TCC stand where Linux shows its persistence mode. */
+static void driver_model(struct paste *p, struct view model, size_t i)
+{
+	if (!view_is(model, "WDDM") && !view_is(model, "TCC") && !view_is(model, "MCDM"))
+		return;
+	paste_fact(p, "host.system", VIEW("windows"), i);
+	sign_add(p, "is-windows", i, model);
+}
+
+/* "|   0  NVIDIA GeForce RTX 3090    Off  | 00000000:01:00.0 Off |": every row is a GPU. */
+static bool gpu_row(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (!paste_match(p,
+			 "^\\|\\s*(\\d+)\\s+(\\S.*?)\\s+(On|Off|WDDM|TCC|N/A|MCDM)\\s*\\|\\s*"
+			 "([0-9A-F]{4,8}:[0-9A-F]{2}:[0-9A-F]{2}\\.\\d)",
+			 s, &m) &&
+	    !paste_match(p,
+			 "^\\|?\\s*(\\d+)\\s+((?:NVIDIA|GeForce|Tesla|Quadro|TITAN|GRID)\\b.*?)\\s+"
+			 "(On|Off|WDDM|TCC|N/A|MCDM)\\s*\\|?\\s*([0-9A-F]{4,8}:[0-9A-F]{2}:[0-9A-F]{2}"
+			 "\\.\\d)?",
+			 s, &m))
+		return false;
+	sign_add(p, "smi-gpu", i, m.group[2]);
+	(void)paste_listed_gpu(p, m.group[1], m.group[2], m.group[4], i);
+	driver_model(p, m.group[3], i);
+	return true;
+}
+
+/* The GPU whose row stands above: its second row has the memory and the compute mode. */
+static struct gpu *gpu_above(struct paste *p, size_t i)
+{
+	struct regex_match m;
+	size_t k, back;
+
+	for (back = 1; back <= 3 && back <= i; back++) {
+		if (!paste_match(p, "^\\|?\\s*(\\d+)\\s+\\S.*?\\s+(?:On|Off|WDDM|TCC|N/A|MCDM)\\s*\\|",
+				 p->t.lines[i - back].s, &m))
+			continue;
+		for (k = 0; k < p->s->n_gpus; k++)
+			if (fact_known(&p->s->gpus[k].nvml_index) &&
+			    view_is(m.group[1], p->s->gpus[k].nvml_index.value))
+				return &p->s->gpus[k];
+	}
+	return NULL;
+}
+
+/* "| 30%   38C    P8    25W / 350W |   1043MiB / 24576MiB |      0%      Default |". */
+static void second_row(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 	struct gpu *g;
 
-	if (!paste_match(p, "^\\|\\s+(\\d+)\\s+(\\S.*?)\\s{1,}(On|Off|WDDM|TCC|N/A|MCDM)\\s*\\|\\s*"
-			    "([0-9A-F]{4,8}:[0-9A-F]{2}:[0-9A-F]{2}\\.\\d)", s, &m))
+	if (!paste_match(p, "(\\d+)\\s?MiB\\s*/\\s*(\\d+)\\s?MiB\\s*\\|(?:\\s*(?:\\d+%|N/A|ERR!)"
+			    "\\s+(E\\. Process|E\\. Thread|Prohibited|Default)\\s*\\|)?",
+			 s, &m) ||
+	    !(g = gpu_above(p, i)))
 		return;
-	sign_add(p, "smi-gpu", i, m.group[2]);
-	if (p->s->n_gpus >= 64)
-		return;
-	g = NULL;
-	if (p->s->n_gpus && fact_known(&p->s->gpus[0].name) &&
-	    !fact_known(&p->s->gpus[0].address) && p->s->n_gpus == 1 && view_is(m.group[1], "0"))
-		g = &p->s->gpus[0];
-	if (!g)
-		g = ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
-	fact_set(&g->name, view_dup(p->a, m.group[2]), paste_source(p, i));
-	fact_set(&g->address, view_dup(p->a, m.group[4]), paste_source(p, i));
-	fact_set(&g->nvml_index, view_dup(p->a, m.group[1]), paste_source(p, i));
+	if (!fact_known(&g->memory_mib))
+		fact_set(&g->memory_mib, view_dup(p->a, m.group[2]), paste_source(p, i));
+	smi_narrow(p, g, i);
+	if (m.group[3].n && !fact_known(&g->compute_mode))
+		fact_set(&g->compute_mode,
+			 view_is(m.group[3], "Default")	   ? "Default" :
+			 view_is(m.group[3], "Prohibited") ? "Prohibited" :
+							     "Exclusive_Process",
+			 paste_source(p, i));
+	if (m.group[3].n && !view_is(m.group[3], "Default"))
+		sign_add(p, "exclusive", i, m.group[3]);
 }
 
+/* -------- MIG */
+
+/* The third row of a GPU: "|      |       |   Enabled |". */
+static void mig_mode(struct paste *p, struct view s, size_t i)
+{
+	struct gpu *g;
+	struct regex_match m;
+
+	if (!paste_match(p, "^\\|\\s+\\|\\s+\\|\\s+(Enabled|Disabled)\\*?\\s*\\|$", s, &m) ||
+	    !(g = gpu_above(p, i)))
+		return;
+	if (!fact_known(&g->mig_mode))
+		fact_set(&g->mig_mode, view_is(m.group[1], "Enabled") ? "enabled" : "disabled",
+			 paste_source(p, i));
+}
+
+/* "|  0    1   0   0  |     11MiB / 20096MiB | 42      0 |": GPU, GI, CI, MIG device. */
+static void mig_row(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "No MIG devices found", s, NULL)) {
+		sign_add(p, "mig-none", i, (struct view){ 0 });
+		return;
+	}
+	if (!paste_match(p,
+			 "^\\|\\s+(\\d+)\\s+(\\d+)\\s+(\\d+|N/A)\\s+(\\d+)\\s*\\|\\s*\\d+\\s?MiB",
+			 s, &m))
+		return;
+	sign_add(p, "mig-devices", i, m.group[4]);
+}
+
+/* -------- -L */
+
+/* "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-...)", "  MIG 1g.5gb     Device  0: (UUID: MIG-...)". */
 static void list_row(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 	struct gpu *g;
-	size_t k;
 
-	if (!paste_match(p, "^GPU (\\d+): (.+?)(?:\\s*\\(UUID|\\s{2,}|\\s*$)", s, &m) ||
-	    m.group[2].n > 80)
+	if (!paste_match(p, "^GPU (\\d+): (.+?)(?:\\s*\\(UUID: ?([\\w-]+)|\\s{2,}|\\s*$)", s, &m) ||
+	    m.group[2].n > 80 || paste_match(p, "memory|alloc|util", m.group[2], NULL))
 		return;
 	sign_add(p, "smi-gpu", i, m.group[2]);
-	for (k = 0; k < p->s->n_gpus; k++)
-		if (fact_known(&p->s->gpus[k].nvml_index) &&
-		    view_is(m.group[1], p->s->gpus[k].nvml_index.value))
-			return;
-	if (p->s->n_gpus >= 64)
+	g = paste_listed_gpu(p, m.group[1], m.group[2], (struct view){ 0 }, i);
+	if (g && m.group[3].n && !fact_known(&g->uuid))
+		fact_set(&g->uuid, view_dup(p->a, m.group[3]), paste_source(p, i));
+}
+
+static void mig_list_row(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+	struct gpu *g;
+
+	if (!p->s->n_gpus ||
+	    !paste_match(p, "^MIG (\\S+)\\s+Device\\s+\\d+:\\s*(?:\\(UUID:\\s*(MIG-[\\w/-]+))?", s,
+			 &m))
 		return;
-	g = ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
-	fact_set(&g->name, view_dup(p->a, m.group[2]), paste_source(p, i));
-	fact_set(&g->nvml_index, view_dup(p->a, m.group[1]), paste_source(p, i));
+	g = &p->s->gpus[p->s->n_gpus - 1];
+	if (m.group[2].n)
+		fact_list_add(p->a, &g->mig_devices, view_dup(p->a, m.group[2]),
+			      paste_source(p, i), 64);
+	if (!fact_known(&g->mig_mode))
+		fact_set(&g->mig_mode, "enabled", paste_source(p, i));
+}
+
+static void table_line(struct paste *p, struct view s, size_t i)
+{
+	if (view_find(s, "MiB") >= 0) {
+		second_row(p, s, i);
+		mig_row(p, s, i);
+	} else if (view_find(s, "abled") >= 0) {
+		mig_mode(p, s, i);
+	} else if (view_find(s, "No MIG") >= 0) {
+		mig_row(p, s, i);
+	} else {
+		(void)gpu_row(p, s, i);
+	}
 }
 
 static void smi_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
 
+	if (s.n > 400 || p->t.lines[i].cmd_at)
+		return;
 	if (view_find(s, "NVIDIA-SMI ") >= 0 && view_find(s, "has failed") < 0)
 		header(p, s, i);
 	else if (view_find(s, "Driver Version") >= 0 && view_find(s, "CUDA") >= 0)
 		header(p, s, i);
 	else if (s.n && s.p[0] == '|')
-		table_row(p, s, i);
+		table_line(p, s, i);
 	else if (view_starts(s, "GPU ") && s.n > 5)
 		list_row(p, s, i);
+	else if (view_starts(s, "MIG "))
+		mig_list_row(p, s, i);
 }
 
 const struct extractor extract_smi = { .name = "smi", .line = smi_line };

@@ -8,13 +8,6 @@
 #include "triage/paste.h"
 #include "triage/sign.h"
 
-static bool under(const struct paste *p, size_t i, const char *what)
-{
-	int32_t by = p->t.lines[i].by;
-
-	return by != NO_COMMAND && view_find(line_cmd(&p->t.lines[by]), what) >= 0;
-}
-
 /* -------- modules: lsmod, modinfo, dkms, uname */
 
 static void lsmod_row(struct paste *p, struct view s, size_t i)
@@ -66,17 +59,17 @@ static void modules_line(struct paste *p, size_t i)
 	struct view s = p->t.lines[i].s;
 	struct regex_match m;
 
-	if (p->t.lines[i].cmd_at || s.n > 400)
+	if (p->t.lines[i].cmd_at || s.n > 400 || paste_foreign(p, i, SCOPE_MACHINE))
 		return;
 	lsmod_row(p, s, i);
 	if (view_starts(s, "nvidia"))
 		dkms_row(p, s, i);
-	if (under(p, i, "uname") &&
+	if (paste_under(p, i, "uname") &&
 	    paste_match(p, "(?:^|\\s)(\\d+\\.\\d+\\.\\d+-[\\w.+~-]+)", s, &m))
 		paste_fact(p, "host.kernel", m.group[1], i);
-	if (under(p, i, "uname") && paste_match(p, "\\baarch64\\b", s, NULL))
+	if (paste_under(p, i, "uname") && paste_match(p, "\\baarch64\\b", s, NULL))
 		paste_fact(p, "host.arch", VIEW("aarch64"), i);
-	if (paste_match(p, "^version:\\s+(\\d{3}\\.[\\d.]+)", s, &m) && under(p, i, "modinfo"))
+	if (paste_match(p, "^version:\\s+(\\d{3}\\.[\\d.]+)", s, &m) && paste_under(p, i, "modinfo"))
 		sign_add(p, "modinfo-version", i, m.group[1]);
 }
 
@@ -114,12 +107,12 @@ static void os_packages_line(struct paste *p, size_t i)
 	struct view s = p->t.lines[i].s;
 	struct regex_match m;
 
-	if (p->t.lines[i].cmd_at || s.n > 400)
+	if (p->t.lines[i].cmd_at || s.n > 400 || paste_foreign(p, i, SCOPE_PLACE))
 		return;
 	if (view_starts(s, "ii ") || view_starts(s, "hi ") || view_starts(s, "iU ")) {
 		if (paste_match(p, "^[hi][iU]\\s+(\\S+?)(?::\\w+)?\\s+(\\S+)", s, &m))
 			os_package(p, m.group[1], m.group[2], i);
-	} else if (under(p, i, "rpm -q") || under(p, i, "dnf list") || under(p, i, "pacman -Q")) {
+	} else if (paste_under(p, i, "rpm -q") || paste_under(p, i, "dnf list") || paste_under(p, i, "pacman -Q")) {
 		if (paste_match(p, "^([a-z][\\w+-]*?)[- ](\\d[\\w.:~+-]*)", s, &m))
 			os_package(p, m.group[1], m.group[2], i);
 	}

@@ -32,7 +32,7 @@ static void variables_line(struct paste *p, size_t i)
 		v = m.group[2];
 		if (v.n >= 2 && (v.p[0] == '"' || v.p[0] == '\''))
 			v = (struct view){ v.p + 1, v.n - 2 };
-		while (v.n && strchr("`,)", v.p[v.n - 1]))
+		while (v.n && strchr("`,)\"'", v.p[v.n - 1]))
 			v.n--;
 		if (m.end < s.n || s.n)
 			paste_variable(p, m.group[1], v, i);

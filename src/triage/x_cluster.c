@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schedulers: what Slurm and Ray gave, and what was asked of them. */
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/regex.h"
+#include "triage/paste.h"
+#include "triage/sign.h"
+
+/* "TresPerNode=gres/gpu:1", "AllocTRES=cpu=8,mem=32G,node=1,gres/gpu=1". */
+static void tres(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "\\b(?:TresPer(?:Node|Job|Task)|Gres)=\\S*gpu", s, NULL) ||
+	    paste_match(p, "\\b(?:Alloc|Req)?TRES=\\S*gres/gpu\\S*=[1-9]", s, NULL)) {
+		sign_add(p, "gres-given", i, (struct view){ 0 });
+		return;
+	}
+	/* What a node has is not what a job got. */
+	if (paste_match(p, "\\b(?:AllocTRES|ReqTRES|(?<!Cfg)TRES)=(\\S+)", s, &m) &&
+	    view_find(m.group[1], "cpu=") >= 0 && view_find(m.group[1], "gpu") < 0 &&
+	    !paste_match(p, "CfgTRES=", s, NULL))
+		sign_add(p, "tres-no-gpu", i, m.group[1]);
+}
+
+/* "0.0/1.0 GPU" of ray status, "{'CPU': 8.0, 'memory': ...}" of ray.cluster_resources(). */
+static void ray(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "^\\s*(\\d+\\.\\d+)/(\\d+\\.\\d+) GPU\\b", s, &m)) {
+		sign_add(p, "ray", i, m.group[2]);
+		if (view_starts(m.group[2], "0.0"))
+			sign_add(p, "ray-no-gpu", i, m.group[2]);
+	}
+	if (paste_match(p, "\\{.*'CPU':\\s*\\d", s, NULL) &&
+	    (view_find(s, "object_store_memory") >= 0 || paste_under(p, i, "_resources()"))) {
+		sign_add(p, "ray", i, (struct view){ 0 });
+		if (view_find(s, "'GPU'") < 0)
+			sign_add(p, "ray-no-gpu", i, (struct view){ 0 });
+	}
+}
+
+static void cluster_line(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+
+	if (s.n > 2000)
+		s.n = 2000;
+	if (view_find(s, "TRES") >= 0 || view_find(s, "TresPer") >= 0 || view_find(s, "Gres=") >= 0)
+		tres(p, s, i);
+	if (view_find(s, " GPU") >= 0 || view_find(s, "'CPU'") >= 0)
+		ray(p, s, i);
+	if (paste_under(p, i, "sinfo") && view_find(s, "(null)") >= 0)
+		sign_add(p, "sinfo-gres-null", i, (struct view){ 0 });
+}
+
+const struct extractor extract_cluster = { .name = "cluster", .line = cluster_line };
