@@ -62,15 +62,30 @@ struct entity {
 	const char *name, *text;
 };
 
+/* "&#39;", "&#x27;" of an ASCII character; others stay as they are. */
+static size_t numeric_entity(const char *p, size_t n, char *ret)
+{
+	bool hex = n > 3 && (p[2] == 'x' || p[2] == 'X');
+	size_t i = hex ? 3 : 2, digits = i;
+	unsigned v = 0;
+
+	while (i < n && i < digits + 6 && (hex ? isxdigit((unsigned char)p[i]) : isdigit((unsigned char)p[i]))) {
+		char c = (char)(p[i] | 0x20);
+
+		v = v * (hex ? 16 : 10) + (unsigned)(c >= 'a' ? c - 'a' + 10 : p[i] - '0');
+		i++;
+	}
+	if (i == digits || i >= n || p[i] != ';' || (v != 160 && (v < 0x20 || v > 0x7e)))
+		return 0;
+	*ret = v == 160 ? ' ' : (char)v;
+	return i + 1;
+}
+
 static size_t entity_at(const char *p, size_t n, const char **ret)
 {
 	static const struct entity list[] = {
-		{ "&lt;", "<" },   { "&gt;", ">" },   { "&amp;", "&" },	 { "&quot;", "\"" },
-		{ "&#39;", "'" },  { "&apos;", "'" }, { "&nbsp;", " " }, { "&#34;", "\"" },
-		{ "&#x27;", "'" }, { "<br>", "\n" },  { "<br/>", "\n" }, { "<br />", "\n" },
-		{ "<pre>", " " },  { "</pre>", " " }, { "<code>", " " }, { "</code>", " " },
-		{ "<details>", " " }, { "</details>", " " }, { "<summary>", " " },
-		{ "</summary>", " " },
+		{ "&lt;", "<" },    { "&gt;", ">" },	{ "&amp;", "&" },
+		{ "&quot;", "\"" }, { "&apos;", "'" },	{ "&nbsp;", " " },
 	};
 	size_t i, k;
 
@@ -81,6 +96,44 @@ static size_t entity_at(const char *p, size_t n, const char **ret)
 			return k;
 		}
 	}
+	return 0;
+}
+
+/*
+ * "<br>", "</td>", "<span class=...>": tags of pages and mails. What is none ("<module>", "<stdin>",
+ * "<frozen importlib>") stays. *ret is what takes its place: a line's end ('\v'), a blank.
+ */
+static size_t tag_at(const char *p, size_t n, char *ret)
+{
+	static const struct {
+		const char *name;
+		bool block; /* ends a line */
+	} tags[] = {
+		{ "br", true },	      { "p", true },	      { "div", true },	  { "tr", true },
+		{ "li", true },	      { "ul", true },	      { "ol", true },	  { "table", true },
+		{ "pre", true },      { "details", true },    { "summary", true }, { "blockquote", true },
+		{ "td", false },      { "th", false },	      { "span", false },  { "code", false },
+		{ "b", false },	      { "strong", false },    { "em", false },	  { "i", false },
+		{ "a", false },	      { "font", false },      { "kbd", false },	  { "html", true },
+		{ "body", true },     { "h1", true },	      { "h2", true },	  { "h3", true },
+	};
+	bool closing = n > 1 && p[1] == '/';
+	size_t start = closing ? 2 : 1, i = start, k, end;
+
+	while (i < n && i < start + 12 && isalnum((unsigned char)p[i]))
+		i++;
+	if (i == start || i >= n || (p[i] != '>' && p[i] != ' ' && p[i] != '/'))
+		return 0;
+	for (end = i; end < n && end < i + 300 && p[end] != '>' && p[end] != '\n' && p[end] != '<'; end++)
+		;
+	if (end >= n || p[end] != '>' || (p[i] == ' ' && !memchr(p + i, '=', end - i) && p[end - 1] != '/'))
+		return 0;
+	for (k = 0; k < ARRAY_LEN(tags); k++)
+		if (strlen(tags[k].name) == i - start &&
+		    strncasecmp(p + start, tags[k].name, i - start) == 0) {
+			*ret = tags[k].block ? '\v' : ' ';
+			return end + 1;
+		}
 	return 0;
 }
 
@@ -150,8 +203,16 @@ static size_t ascii(struct out *o, struct view v, size_t i)
 		return k;
 	if (c == '[' && (!o->n || o->s[o->n - 1] == '\n') && (k = kernel_time(p, n)) != 0)
 		return k;
-	if ((c == '&' || c == '<') && (k = entity_at(p, n, &form)) != 0) {
-		put(o, form[0] == '\n' ? "\v" : form, strlen(form));
+	if (c == '&' && n > 1 && p[1] == '#' && (k = numeric_entity(p, n, &c)) != 0) {
+		put(o, &c, 1);
+		return k;
+	}
+	if (*p == '&' && (k = entity_at(p, n, &form)) != 0) {
+		put(o, form, strlen(form));
+		return k;
+	}
+	if (*p == '<' && (k = tag_at(p, n, &c)) != 0) {
+		put(o, &c, 1);
 		return k;
 	}
 	if (c == '\n' || c == '\t' || (c >= 0x20 && c != 0x7f))

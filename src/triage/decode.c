@@ -90,6 +90,57 @@ static bool looks_cp949(struct view raw)
 	return pairs >= 2 && lone * 10 < pairs;
 }
 
+/* -------- mail */
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Is it quoted-printable, as mail is saved?  "=3D" and lines that end in "=" do not come by chance. */
+static bool is_quoted_printable(struct view raw)
+{
+	struct view head = { .p = raw.p, .n = raw.n < 65536 ? raw.n : 65536 };
+	size_t i, equals = 0, soft = 0, other = 0;
+
+	if (view_find(head, "quoted-printable") >= 0)
+		return true;
+	for (i = 0; i + 2 < head.n; i++) {
+		if (head.p[i] != '=')
+			continue;
+		if (head.p[i + 1] == '3' && head.p[i + 2] == 'D')
+			equals++;
+		else if (head.p[i + 1] == '\n' || (head.p[i + 1] == '\r' && head.p[i + 2] == '\n'))
+			soft++;
+		else if (hex_digit(head.p[i + 1]) < 0 || hex_digit(head.p[i + 2]) < 0)
+			other++;
+	}
+	return equals + soft >= 2 && !other && equals;
+}
+
+static struct view unquote_printable(struct view raw)
+{
+	char *out = (char *)(uintptr_t)raw.p;
+	size_t i = 0, k = 0;
+
+	while (i < raw.n) {
+		if (raw.p[i] != '=' || i + 1 >= raw.n) {
+			out[k++] = raw.p[i++];
+		} else if (raw.p[i + 1] == '\n') {
+			i += 2;
+		} else if (raw.p[i + 1] == '\r' && i + 2 < raw.n && raw.p[i + 2] == '\n') {
+			i += 3;
+		} else if (i + 2 < raw.n && hex_digit(raw.p[i + 1]) >= 0 &&
+			   hex_digit(raw.p[i + 2]) >= 0) {
+			out[k++] = (char)(hex_digit(raw.p[i + 1]) * 16 + hex_digit(raw.p[i + 2]));
+			i += 3;
+		} else {
+			out[k++] = raw.p[i++];
+		}
+	}
+	return (struct view){ .p = out, .n = k };
+}
+
 struct view text_decode(struct arena *a, struct view raw)
 {
 	const char *wide = utf16_of(raw);
@@ -99,6 +150,8 @@ struct view text_decode(struct arena *a, struct view raw)
 		return convert(a, raw, wide);
 	if (raw.n >= 3 && memcmp(raw.p, "\xef\xbb\xbf", 3) == 0)
 		raw = view_skip(raw, 3);
+	if (is_quoted_printable(raw))
+		raw = unquote_printable(raw);
 	if (utf8_valid(raw, NULL))
 		return raw;
 	nul = memchr(raw.p, 0, raw.n) != NULL;

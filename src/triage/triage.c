@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "triage/paste.h"
+#include "triage/prose.h"
 #include "triage/sign.h"
 
 /* Facts are looked for in the first and the last lines of a huge log, signs in all of it. */
@@ -49,6 +50,8 @@ int triage_snapshot(struct arena *a, struct compat *c, const struct text *t, str
 			extract(p, i);
 	p->filling = false;
 	r = sign_scan(p, err);
+	if (!r)
+		prose_take(p);
 	if (!r && p->packages_seen >= 4)
 		fact_flag(&ret->parts.python, true, "pasted");
 	return r;

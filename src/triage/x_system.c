@@ -54,6 +54,44 @@ static void dkms_row(struct paste *p, struct view s, size_t i)
 		 m.group[3]);
 }
 
+/* "license: Dual MIT/GPL" is the open flavour; "filename:" names the kernel that it is built for. */
+static void modinfo(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (!paste_under(p, i, "modinfo") && !(i && view_starts(p->t.lines[i - 1].s, "filename:")) &&
+	    !view_starts(s, "filename:"))
+		return;
+	if (paste_match(p, "^version:\\s+(\\d{3}\\.[\\d.]+)", s, &m))
+		sign_add(p, "modinfo-version", i, m.group[1]);
+	else if (paste_match(p, "^license:\\s+(\\S.*)$", s, &m) && paste_under(p, i, "nvidia"))
+		paste_fact(p, "driver.flavor",
+			   view_find(m.group[1], "GPL") >= 0 ? VIEW("open") : VIEW("proprietary"),
+			   i);
+	else if (paste_match(p, "^filename:\\s+/lib/modules/([^/]+)/\\S*nvidia", s, &m))
+		sign_add(p, "modinfo-kernel", i, m.group[1]);
+	else if (paste_match(p, "^vermagic:\\s+(\\S+)", s, &m))
+		sign_add(p, "modinfo-vermagic", i, m.group[1]);
+	else if (paste_match(p, "^signer:\\s+(\\S.*)$", s, &m))
+		sign_add(p, "modinfo-signer", i, m.group[1]);
+}
+
+/* "SecureBoot enabled" of mokutil; "Kernel driver in use: nouveau" of lspci -k. */
+static void boot_and_bus(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "^Secure ?Boot (enabled|disabled)$", s, &m))
+		paste_fact(p, "host.secure_boot",
+			   view_is_nocase(m.group[1], "enabled") ? VIEW("yes") : VIEW("no"), i);
+	if (paste_match(p, "^Kernel driver in use:\\s+(\\S+)$", s, &m))
+		sign_add(p, view_is(m.group[1], "nvidia")   ? "bus-driver-nvidia" :
+			    view_is(m.group[1], "nouveau")  ? "bus-driver-nouveau" :
+			    view_is(m.group[1], "vfio-pci") ? "bus-driver-vfio" :
+							      "bus-driver-other",
+			 i, m.group[1]);
+}
+
 static void modules_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
@@ -69,8 +107,10 @@ static void modules_line(struct paste *p, size_t i)
 		paste_fact(p, "host.kernel", m.group[1], i);
 	if (paste_under(p, i, "uname") && paste_match(p, "\\baarch64\\b", s, NULL))
 		paste_fact(p, "host.arch", VIEW("aarch64"), i);
-	if (paste_match(p, "^version:\\s+(\\d{3}\\.[\\d.]+)", s, &m) && paste_under(p, i, "modinfo"))
-		sign_add(p, "modinfo-version", i, m.group[1]);
+	if (view_chr(s, ':') > 3)
+		modinfo(p, s, i);
+	if (view_find(s, "ecure") >= 0 || view_starts(s, "Kernel driver"))
+		boot_and_bus(p, s, i);
 }
 
 const struct extractor extract_modules = { .name = "modules", .line = modules_line };
@@ -111,6 +151,10 @@ static void os_packages_line(struct paste *p, size_t i)
 		return;
 	if (view_starts(s, "ii ") || view_starts(s, "hi ") || view_starts(s, "iU ")) {
 		if (paste_match(p, "^[hi][iU]\\s+(\\S+?)(?::\\w+)?\\s+(\\S+)", s, &m))
+			os_package(p, m.group[1], m.group[2], i);
+	} else if (view_starts(s, "Setting up ") || view_starts(s, "Unpacking ")) {
+		/* apt's log: "Setting up nvidia-driver-535 (535.183.01-0ubuntu0.22.04.1) ..." */
+		if (paste_match(p, "^(?:Setting up|Unpacking) (\\S+?)(?::\\w+)? \\((\\d\\S*)\\)", s, &m))
 			os_package(p, m.group[1], m.group[2], i);
 	} else if (paste_under(p, i, "rpm -q") || paste_under(p, i, "dnf list") || paste_under(p, i, "pacman -Q")) {
 		if (paste_match(p, "^([a-z][\\w+-]*?)[- ](\\d[\\w.:~+-]*)", s, &m))

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts that people say in sentences. */
+#ifndef TRIAGE_PROSE_H
+#define TRIAGE_PROSE_H
+
+#include "triage/paste.h"
+
+/* Takes them where no other part of the text said the same; after extractors and signatures. */
+void prose_take(struct paste *p);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Versions that a sentence says: "a 4090 on 535 with torch 2.1 under Ubuntu 22.04". Taken last, and
+ * only where no output of a program says it, since people remember roughly.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/regex.h"
+#include "triage/paste.h"
+#include "triage/prose.h"
+
+enum { PROSE_LINES = 4000, SENTENCE_MAX = 1200 };
+
+/* What should be, was, or is asked for is not what there is. */
+static bool speaks_of_wishes(struct paste *p, struct view s)
+{
+	return paste_match(p,
+			   "\\b(?:requires?|required|needs?|minimum|at least|or (?:newer|later|higher)|"
+			   "should|recommend(?:s|ed)?|supports?|supported|please install|instead of|"
+			   "e\\.g\\.|for example)\\b|>=|\\?$|"
+			   "\xed\x95\x84\xec\x9a\x94|\xec\x9d\xb4\xec\x83\x81",
+			   s, NULL);
+}
+
+/* Is this a person's sentence, and no output, path or command? */
+static bool is_sentence(const struct paste *p, size_t i)
+{
+	const struct line *l = &p->t.lines[i];
+
+	if (l->cmd_at || l->s.n < 12 || l->s.n > SENTENCE_MAX || l->s.p[0] == '|' ||
+	    paste_foreign(p, i, SCOPE_MACHINE))
+		return false;
+	return memchr(l->s.p, ' ', l->s.n) != NULL && view_find(l->s, "File \"") < 0 &&
+	       view_find(l->s, "://") < 0;
+}
+
+/* -------- the GPU */
+
+static const char *family(struct paste *p, struct view number)
+{
+	long n = strtol(view_dup(p->a, number), NULL, 10);
+
+	return n >= 2000 ? "RTX" : "GTX";
+}
+
+/* "a 4090", "my 3060 Ti", "two 3090s", "4090 laptop". */
+static void gpu(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+	const char *name;
+	bool ti, super;
+
+	if (!paste_match(p,
+			 "(?:\\b(?:an?|my|the|our|with|two|three|four|dual|single|on|has|\\dx?|gpu:?|"
+			 "card:?|geforce)\\s+(?:new |old |nvidia |geforce )?)"
+			 "((?:10[5-8]0|16[5-6]0|20[6-8]0|30[5-9]0|40[5-9]0|50[5-9]0))\\s?(ti)?\\s?(super)?s?"
+			 "(?=[\\s,.;:()]|$)(?!\\s?(?:mib|mb|gb|it/s|steps|images|epochs|files|lines|ms|px|"
+			 "samples|tokens|users|times|iterations|%))",
+			 s, &m))
+		return;
+	ti = m.group[2].n > 0;
+	super = m.group[3].n > 0;
+	name = arena_printf(p->a, "%s %s%s%s", family(p, m.group[1]), view_dup(p->a, m.group[1]),
+			    ti ? " Ti" : "", super ? " SUPER" : "");
+	paste_fact(p, "gpu.name", view_of(name), i);
+}
+
+/* -------- versions */
+
+static const struct {
+	const char *hint, *pattern, *fact;
+} said[] = {
+	{ "river", "\\bdrivers?(?: version| is| are|:)?\\s*(?:nvidia\\s*)?v?((?:39|4[1-7]|5[0-9]|6[0-2])\\d"
+		   "(?:\\.\\d{2,3}){0,2})(?![\\w.-])",
+	  "driver.version" },
+	{ "river", "\\b(?:nvidia )?((?:39|4[1-7]|5[0-9]|6[0-2])\\d(?:\\.\\d{2,3}){0,2})\\s+"
+		   "(?:nvidia )?drivers?\\b",
+	  "driver.version" },
+	{ " on ", "\\b(?:[1-5]0[5-9]0|[AHVBLT]\\d{1,3}|geforce|tesla)\\S*.{0,24}\\bon\\s+((?:4[5-7]|5[0-9]|"
+		  "6[0-2])\\d(?:\\.\\d{2,3}){0,2})(?=[\\s,;]|\\.(?:\\s|$)|$)",
+	  "driver.version" },
+	{ "\xeb\x93\x9c\xeb\x9d\xbc\xec\x9d\xb4\xeb\xb2\x84",
+	  "\xeb\x93\x9c\xeb\x9d\xbc\xec\x9d\xb4\xeb\xb2\x84(?: \xeb\xb2\x84\xec\xa0\x84)?\\S{0,6}\\s*"
+	  "((?:4[5-7]|5[0-9]|6[0-2])\\d(?:\\.\\d{2,3}){0,2})",
+	  "driver.version" },
+	{ "orch", "\\b(?:py)?torch(?: version| is|:)?\\s*v?(\\d\\.\\d+(?:\\.\\d+)?(?:\\+[a-z]+[\\d.]*)?)"
+		  "(?=[\\s,;:)]|\\.(?:\\s|$)|$)",
+	  "torch.version" },
+	{ "\xed\x8c\x8c\xec\x9d\xb4\xed\x86\xa0\xec\xb9\x98",
+	  "\xed\x8c\x8c\xec\x9d\xb4\xed\x86\xa0\xec\xb9\x98\\s*(\\d\\.\\d+(?:\\.\\d+)?)",
+	  "torch.version" },
+	{ "ython", "\\bpython\\s*(3\\.\\d{1,2}(?:\\.\\d+)?)(?=[\\s,;:)]|\\.(?:\\s|$)|$)",
+	  "python.version" },
+	{ "\xed\x8c\x8c\xec\x9d\xb4\xec\x8d\xac",
+	  "\xed\x8c\x8c\xec\x9d\xb4\xec\x8d\xac\\s*(3\\.\\d{1,2}(?:\\.\\d+)?)", "python.version" },
+	{ "buntu", "\\bubuntu\\s*(\\d\\d\\.\\d\\d)\\b", "ubuntu" },
+};
+
+/* "from 470 to 535": what holds now is the second. */
+static struct view changed_to(struct paste *p, struct view s, struct view first)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "\\bfrom\\s.{0,24}?\\d[\\d.]*\\s+to\\s+(?:version\\s+|driver\\s+)?(\\d{3}[\\d.]*)", s,
+			&m) &&
+	    first.n >= 3)
+		return m.group[1];
+	return first;
+}
+
+static bool known_already(const struct paste *p, const char *fact)
+{
+	const struct snapshot *s = p->s;
+	const struct python *py = s->n_pythons ? &s->pythons[0] : NULL;
+
+	if (strcmp(fact, "driver.version") == 0)
+		return fact_known(&s->driver.version);
+	if (strcmp(fact, "torch.version") == 0)
+		return py && fact_known(&py->torch.version);
+	if (strcmp(fact, "python.version") == 0)
+		return py && fact_known(&py->version);
+	return fact_known(&s->host.os_id);
+}
+
+static void sentence(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s, v;
+	struct regex_match m;
+	size_t k;
+
+	if (speaks_of_wishes(p, s))
+		return;
+	if (!p->s->n_gpus)
+		gpu(p, s, i);
+	for (k = 0; k < ARRAY_LEN(said); k++) {
+		if (known_already(p, said[k].fact) || view_find(s, said[k].hint) < 0 ||
+		    !paste_match(p, said[k].pattern, s, &m))
+			continue;
+		v = m.group[1];
+		if (strcmp(said[k].fact, "driver.version") == 0)
+			v = changed_to(p, s, v);
+		if (strcmp(said[k].fact, "ubuntu") == 0) {
+			paste_fact(p, "host.os_id", VIEW("ubuntu"), i);
+			paste_fact(p, "host.os_version", v, i);
+		} else {
+			paste_fact(p, said[k].fact, v, i);
+		}
+	}
+}
+
+void prose_take(struct paste *p)
+{
+	size_t i, n = p->t.n < PROSE_LINES ? p->t.n : PROSE_LINES;
+
+	for (i = 0; i < n; i++)
+		if (is_sentence(p, i))
+			sentence(p, i);
+}
