@@ -157,6 +157,9 @@ int project_open(struct project_reader *r, const char *path, struct view *ret, s
 	/* "-r -" of a file must not make us wait for standard input. */
 	if (strcmp(path, "-") == 0)
 		return err_set(err, ERR_NOENT, _("standard input is no project file"));
+	if (r->no_files)
+		return err_set(err, ERR_NOENT, _("%.200s: files that a text names are not read"),
+			       path);
 	if (++r->n_files > PROJECT_FILES)
 		return err_set(err, ERR_TOOBIG, _("%.200s: too many files are read"), path);
 	rc = file_read(r->a, path, PROJECT_FILE_MAX, ret, err);

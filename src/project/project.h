@@ -189,6 +189,7 @@ struct project_reader {
 	} *pragmas;
 	size_t n_pragmas;
 	size_t n_files;	   /* opened so far, bounded */
+	bool no_files;	   /* the text is a stranger's: what it names is not opened */
 	size_t depth;
 };
 
@@ -205,6 +206,12 @@ bool project_detect(const char *path, struct view text, enum project_kind *ret);
  */
 int project_read(struct project_reader *r, const char *const *paths, size_t n,
 		 struct err *err) ATTR_MUST;
+/*
+ * Reads one text of that kind, which `path` names in places; no lock files. Errors as of
+ * project_read.
+ */
+int project_read_text(struct project_reader *r, enum project_kind kind, const char *path,
+		      struct view text, struct err *err) ATTR_MUST;
 /* Works out what would be installed and writes snapshot.projects. */
 void project_fill(struct project_reader *r, struct snapshot *s);
 

@@ -238,6 +238,16 @@ static int read_one(struct project_reader *r, const struct named *f, struct err 
 	return 0;
 }
 
+int project_read_text(struct project_reader *r, enum project_kind kind, const char *path,
+		      struct view text, struct err *err)
+{
+	const struct named f = { .path = path, .text = text, .kind = kind };
+
+	if (kind == PROJECT_LOCK)
+		return err_set(err, ERR_UNSUPPORTED, _("%.200s: a lock is read as a file"), path);
+	return read_one(r, &f, err);
+}
+
 static bool is_constraints(const char *path)
 {
 	return strstr(base_name(path), "constraint") != NULL;

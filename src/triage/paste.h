@@ -8,6 +8,7 @@
 #include "triage/owner.h"
 #include "triage/text.h"
 
+struct project_reader;
 struct regex;
 struct paste_regex {
 	const char *pattern;
@@ -23,6 +24,7 @@ struct paste {
 	bool filling; /* the second round: of others than the judged one what nobody else says */
 	size_t packages_seen; /* lines of package lists */
 	size_t python_of[OWNERS_MAX]; /* index + 1 into s->pythons, by owner; 0: none yet */
+	struct project_reader *projects; /* of the project files in it; NULL: none */
 	struct paste_regex *patterns;
 	size_t n_patterns;
 };

@@ -21,6 +21,7 @@ struct line {
 	int32_t by;	 /* index of the prompt line whose output this is, or NO_COMMAND */
 	uint16_t cmd_at; /* where in s the command stands that was typed; 0: this is no prompt */
 	uint16_t file;	 /* which of several texts */
+	bool wished;	 /* of a project file: it says what is to be installed, not what is */
 	uint16_t owner;	 /* of owner.h: which machine, environment, time; 0: nothing says it */
 };
 

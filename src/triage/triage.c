@@ -3,6 +3,7 @@
 #include "triage/triage.h"
 
 #include "base/arena.h"
+#include "triage/fragments.h"
 #include "triage/paste.h"
 #include "triage/prose.h"
 #include "triage/sign.h"
@@ -42,6 +43,7 @@ int triage_snapshot(struct arena *a, struct compat *c, const struct text *t, str
 	*ret = (struct snapshot){ .n_gpus = 0 };
 	fact_set(&ret->source, "pasted", "pasted");
 	owners_find(a, &p->t, &p->owners);
+	fragments_read(p);
 	for (i = 0; i < t->n; i = next_line(t, i))
 		extract(p, i);
 	p->filling = true;
@@ -50,8 +52,10 @@ int triage_snapshot(struct arena *a, struct compat *c, const struct text *t, str
 			extract(p, i);
 	p->filling = false;
 	r = sign_scan(p, err);
-	if (!r)
+	if (!r) {
 		prose_take(p);
+		fragments_fill(p);
+	}
 	if (!r && p->packages_seen >= 4)
 		fact_flag(&ret->parts.python, true, "pasted");
 	return r;

@@ -341,7 +341,7 @@ static void fields_line(struct paste *p, size_t i)
 	struct view s = p->t.lines[i].s;
 	size_t k, start = 0;
 
-	if (p->t.lines[i].cmd_at)
+	if (p->t.lines[i].cmd_at || p->t.lines[i].wished)
 		return;
 	if (is_template(s)) {
 		sign_add(p, "template", i, s);

@@ -106,7 +106,7 @@ static void packages_line(struct paste *p, size_t i)
 	struct view s = l->s;
 	struct regex_match m;
 
-	if (l->cmd_at)
+	if (l->cmd_at || l->wished)
 		return;
 	if (view_find(s, "\"version\"") > 0 && in_json(p, s, i))
 		return;

@@ -96,7 +96,7 @@ static const struct {
 	  "python.version" },
 	{ "\xed\x8c\x8c\xec\x9d\xb4\xec\x8d\xac",
 	  "\xed\x8c\x8c\xec\x9d\xb4\xec\x8d\xac\\s*(3\\.\\d{1,2}(?:\\.\\d+)?)", "python.version" },
-	{ "buntu", "\\bubuntu\\s*(\\d\\d\\.\\d\\d)\\b", "ubuntu" },
+	{ "buntu", "(?<![\\w:/-])ubuntu\\s+(\\d\\d\\.\\d\\d)\\b", "ubuntu" },
 };
 
 /* "from 470 to 535": what holds now is the second. */
