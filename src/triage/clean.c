@@ -69,7 +69,8 @@ static size_t numeric_entity(const char *p, size_t n, char *ret)
 	size_t i = hex ? 3 : 2, digits = i;
 	unsigned v = 0;
 
-	while (i < n && i < digits + 6 && (hex ? isxdigit((unsigned char)p[i]) : isdigit((unsigned char)p[i]))) {
+	while (i < n && i < digits + 6 &&
+	       (hex ? isxdigit((unsigned char)p[i]) : isdigit((unsigned char)p[i]))) {
 		char c = (char)(p[i] | 0x20);
 
 		v = v * (hex ? 16 : 10) + (unsigned)(c >= 'a' ? c - 'a' + 10 : p[i] - '0');
@@ -84,8 +85,8 @@ static size_t numeric_entity(const char *p, size_t n, char *ret)
 static size_t entity_at(const char *p, size_t n, const char **ret)
 {
 	static const struct entity list[] = {
-		{ "&lt;", "<" },    { "&gt;", ">" },	{ "&amp;", "&" },
-		{ "&quot;", "\"" }, { "&apos;", "'" },	{ "&nbsp;", " " },
+		{ "&lt;", "<" },    { "&gt;", ">" },   { "&amp;", "&" },
+		{ "&quot;", "\"" }, { "&apos;", "'" }, { "&nbsp;", " " },
 	};
 	size_t i, k;
 
@@ -100,7 +101,8 @@ static size_t entity_at(const char *p, size_t n, const char **ret)
 }
 
 /*
- * "<br>", "</td>", "<span class=...>": tags of pages and mails. What is none ("<module>", "<stdin>",
+ * "<br>", "</td>", "<span class=...>": tags of pages and mails. What is none ("<module>",
+ * "<stdin>",
  * "<frozen importlib>") stays. *ret is what takes its place: a line's end ('\v'), a blank.
  */
 static size_t tag_at(const char *p, size_t n, char *ret)
@@ -109,13 +111,13 @@ static size_t tag_at(const char *p, size_t n, char *ret)
 		const char *name;
 		bool block; /* ends a line */
 	} tags[] = {
-		{ "br", true },	      { "p", true },	      { "div", true },	  { "tr", true },
-		{ "li", true },	      { "ul", true },	      { "ol", true },	  { "table", true },
-		{ "pre", true },      { "details", true },    { "summary", true }, { "blockquote", true },
-		{ "td", false },      { "th", false },	      { "span", false },  { "code", false },
-		{ "b", false },	      { "strong", false },    { "em", false },	  { "i", false },
-		{ "a", false },	      { "font", false },      { "kbd", false },	  { "html", true },
-		{ "body", true },     { "h1", true },	      { "h2", true },	  { "h3", true },
+		{ "br", true },	  { "p", true },       { "div", true },	    { "tr", true },
+		{ "li", true },	  { "ul", true },      { "ol", true },	    { "table", true },
+		{ "pre", true },  { "details", true }, { "summary", true }, { "blockquote", true },
+		{ "td", false },  { "th", false },     { "span", false },   { "code", false },
+		{ "b", false },	  { "strong", false }, { "em", false },	    { "i", false },
+		{ "a", false },	  { "font", false },   { "kbd", false },    { "html", true },
+		{ "body", true }, { "h1", true },      { "h2", true },	    { "h3", true },
 	};
 	bool closing = n > 1 && p[1] == '/';
 	size_t start = closing ? 2 : 1, i = start, k, end;
@@ -124,9 +126,11 @@ static size_t tag_at(const char *p, size_t n, char *ret)
 		i++;
 	if (i == start || i >= n || (p[i] != '>' && p[i] != ' ' && p[i] != '/'))
 		return 0;
-	for (end = i; end < n && end < i + 300 && p[end] != '>' && p[end] != '\n' && p[end] != '<'; end++)
+	for (end = i; end < n && end < i + 300 && p[end] != '>' && p[end] != '\n' && p[end] != '<';
+	     end++)
 		;
-	if (end >= n || p[end] != '>' || (p[i] == ' ' && !memchr(p + i, '=', end - i) && p[end - 1] != '/'))
+	if (end >= n || p[end] != '>' ||
+	    (p[i] == ' ' && !memchr(p + i, '=', end - i) && p[end - 1] != '/'))
 		return 0;
 	for (k = 0; k < ARRAY_LEN(tags); k++)
 		if (strlen(tags[k].name) == i - start &&

@@ -97,7 +97,8 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Is it quoted-printable, as mail is saved?  "=3D" and lines that end in "=" do not come by chance. */
+/* Is it quoted-printable, as mail is saved?  "=3D" and lines that end in "=" do not come by chance.
+ */
 static bool is_quoted_printable(struct view raw)
 {
 	struct view head = { .p = raw.p, .n = raw.n < 65536 ? raw.n : 65536 };

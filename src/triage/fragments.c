@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cuts project files out of a paste: a fenced block, the output of cat, or the lines from a FROM on.
+ * Cuts project files out of a paste: a fenced block, what cat put out, or the lines from a FROM on.
  * The text that a reader gets begins with as many empty lines as stand in front of it, so that its
  * places are lines of the paste.
  */
@@ -19,7 +19,7 @@
 enum { FRAGMENTS = 12, LINES_SEARCHED = 20000, FRAGMENT_BYTES = 256 << 10, FRAGMENT_LINES = 3000 };
 
 struct excerpt {
-	size_t from, to; /* lines, `to` not in it */
+	size_t from, to;  /* lines, `to` not in it */
 	struct view name; /* "requirements.txt" of a caption or of cat; empty */
 	struct view info; /* of the fence */
 };
@@ -35,18 +35,20 @@ static struct view base_name(struct view path)
 	return view_skip(path, i);
 }
 
-/* The name of a project file in a line: "requirements.txt:", "### Dockerfile", "`environment.yml`". */
+/* The name of a project file in a line: "requirements.txt:", "### Dockerfile", "`environment.yml`".
+ */
 static struct view named(struct paste *p, struct view s)
 {
 	struct regex_match m;
 
 	if (s.n > 80 ||
-	    !paste_match(p,
-			 "^[#*`>\\-\\s\"']*(?:[\\w ]{0,20}?[\\s:]+)?[`\"'*(]*([\\w./-]*(?:Dockerfile[\\w.-]*|"
-			 "[\\w-]*requirements[\\w-]*\\.txt|environment\\.ya?ml|env\\.ya?ml|pyproject\\.toml|"
-			 "(?:docker-)?compose[\\w.-]*\\.ya?ml|Pipfile|pixi\\.toml|setup\\.py|setup\\.cfg))"
-			 "[`\"'*)]*\\s*:?\\s*[*`]*$",
-			 s, &m))
+	    !paste_match(
+		    p,
+		    "^[#*`>\\-\\s\"']*(?:[\\w ]{0,20}?[\\s:]+)?[`\"'*(]*([\\w./-]*(?:Dockerfile[\\w.-]*|"
+		    "[\\w-]*requirements[\\w-]*\\.txt|environment\\.ya?ml|env\\.ya?ml|pyproject\\.toml|"
+		    "(?:docker-)?compose[\\w.-]*\\.ya?ml|Pipfile|pixi\\.toml|setup\\.py|setup\\.cfg))"
+		    "[`\"'*)]*\\s*:?\\s*[*`]*$",
+		    s, &m))
 		return (struct view){ 0 };
 	return base_name(m.group[1]);
 }
@@ -55,8 +57,10 @@ static struct view cat_name(struct paste *p, struct view cmd)
 {
 	struct regex_match m;
 
-	if (!paste_match(p, "^(?:sudo )?(?:cat|type|less|more|bat|head|Get-Content)\\s+(?:-\\S+\\s+)*(\\S+)$", cmd,
-			 &m))
+	if (!paste_match(
+		    p,
+		    "^(?:sudo )?(?:cat|type|less|more|bat|head|Get-Content)\\s+(?:-\\S+\\s+)*(\\S+)$",
+		    cmd, &m))
 		return (struct view){ 0 };
 	return named(p, base_name(m.group[1]));
 }
@@ -92,8 +96,8 @@ static bool fence(const struct text *t, size_t i, struct view *ret_info)
 
 static bool instruction(struct view s)
 {
-	static const char *const words[] = { "FROM ", "RUN ",	     "COPY ",  "ADD ",	  "ENV ",
-					     "ARG ",  "WORKDIR ",    "USER ",  "CMD ",	  "LABEL ",
+	static const char *const words[] = { "FROM ",	"RUN ",	       "COPY ",	 "ADD ",   "ENV ",
+					     "ARG ",	"WORKDIR ",    "USER ",	 "CMD ",   "LABEL ",
 					     "EXPOSE ", "ENTRYPOINT ", "SHELL ", "VOLUME " };
 	size_t i;
 
@@ -292,7 +296,8 @@ void fragments_fill(struct paste *p)
 	for (i = 0; i < p->s->n_projects; i++) {
 		struct planned *o = &p->s->projects[i];
 
-		fact_set(&o->file, arena_printf(p->a, _("the pasted %s"), fact_value(&o->kind, "file")),
+		fact_set(&o->file,
+			 arena_printf(p->a, _("the pasted %s"), fact_value(&o->kind, "file")),
 			 o->file.source);
 	}
 	/* What a stranger's comments leave out is still judged. */

@@ -88,9 +88,8 @@ static size_t syslog_at(struct view v)
 /* "[INFO]", "[real_accelerator.py:203:get_accelerator]", "[rank0]:", "(EngineCore pid=12)". */
 static size_t bracket_at(struct view v)
 {
-	static const char *const inside[] = { "INFO",	 "WARN",  "ERROR", "DEBUG", "CRITICAL",
-					      ".py:",	 "pid=",  "rank",  "job",   "pod/",
-					      "TRACE" };
+	static const char *const inside[] = { "INFO", "WARN", "ERROR", "DEBUG", "CRITICAL", ".py:",
+					      "pid=", "rank", "job",   "pod/",	"TRACE" };
 	size_t i, k, n = 0;
 	char close;
 
@@ -128,7 +127,7 @@ static size_t service_at(struct view v)
 
 static size_t level_at(struct view v)
 {
-	static const char *const words[] = { "INFO ", "WARNING ", "WARN ", "ERROR ", "DEBUG ",
+	static const char *const words[] = { "INFO ",	  "WARNING ",  "WARN ", "ERROR ", "DEBUG ",
 					     "stdout F ", "stderr F ", "INFO:", "DEBUG:" };
 	size_t i;
 

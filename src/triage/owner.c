@@ -150,8 +150,9 @@ static void read_prompt(struct view v, struct owner *o)
 	if (at <= 0 || at > 40)
 		return;
 	v = view_skip(v, (size_t)at + 1);
-	for (n = 0; n < v.n && n < 64 && (isalnum((unsigned char)v.p[n]) || v.p[n] == '-' ||
-					  v.p[n] == '.' || v.p[n] == '_');
+	for (n = 0;
+	     n < v.n && n < 64 &&
+	     (isalnum((unsigned char)v.p[n]) || v.p[n] == '-' || v.p[n] == '.' || v.p[n] == '_');
 	     n++)
 		;
 	v.n = n;
@@ -213,21 +214,20 @@ static size_t index_of(struct arena *a, struct owners *list, const struct owner 
 			return i;
 	if (list->n >= OWNERS_MAX)
 		return 0;
-	*ARENA_APPEND(a, list->v, list->n) = (struct owner){ .place = o->place,
-							      .time = o->time,
-							      .machine = o->machine,
-							      .env = o->env };
+	*ARENA_APPEND(a, list->v, list->n) = (struct owner){
+		.place = o->place, .time = o->time, .machine = o->machine, .env = o->env
+	};
 	return list->n - 1;
 }
 
 static bool fails(struct view v)
 {
 	static const char *const words[] = {
-		"Error",	"ERROR",	 "error:",	   "False",	   "failed",
-		"Failed",	"cannot ",	 "No devices",	   "not found",	   "No CUDA",
-		"no CUDA",	"unable to",	 "Unable to",	   "fatal",	   "denied",
-		"couldn't",	"core dumped",	 "No such file",   "not available", "unavailable",
-		"rror 8",	"FAILED",	 "not compiled",
+		"Error",    "ERROR",	   "error:",	   "False",	    "failed",
+		"Failed",   "cannot ",	   "No devices",   "not found",	    "No CUDA",
+		"no CUDA",  "unable to",   "Unable to",	   "fatal",	    "denied",
+		"couldn't", "core dumped", "No such file", "not available", "unavailable",
+		"rror 8",   "FAILED",	   "not compiled",
 	};
 	size_t i;
 

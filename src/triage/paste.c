@@ -20,9 +20,9 @@ const char *paste_source(struct paste *p, size_t line)
 	const char *source = text_source(p->a, &p->t, line);
 	size_t owner = line < p->t.n ? p->t.lines[line].owner : 0;
 
-	return owner && p->owners.n > 2 && p->owners.v[owner].label ?
-		       arena_printf(p->a, "%s (%s)", source, p->owners.v[owner].label) :
-		       source;
+	return owner && p->owners.n > 2 && p->owners.v[owner].label
+		       ? arena_printf(p->a, "%s (%s)", source, p->owners.v[owner].label)
+		       : source;
 }
 
 bool paste_under(const struct paste *p, size_t i, const char *what)
@@ -34,8 +34,8 @@ bool paste_under(const struct paste *p, size_t i, const char *what)
 
 bool paste_foreign(const struct paste *p, size_t line, enum scope scope)
 {
-	return line < p->t.n && p->owners.n && owner_foreign(&p->owners, p->t.lines[line].owner,
-							     scope);
+	return line < p->t.n && p->owners.n &&
+	       owner_foreign(&p->owners, p->t.lines[line].owner, scope);
 }
 
 static struct python *first_python(struct paste *p)
@@ -252,9 +252,9 @@ static void set_cc(struct paste *p, struct view v, size_t line)
 		cc = view_skip(v, 3);
 	if (!cc.n || cc.n > 5)
 		return;
-	dotted = view_chr(cc, '.') < 0 && cc.n >= 2 ?
-			 arena_printf(p->a, "%.*s.%c", (int)cc.n - 1, cc.p, cc.p[cc.n - 1]) :
-			 view_dup(p->a, cc);
+	dotted = view_chr(cc, '.') < 0 && cc.n >= 2
+			 ? arena_printf(p->a, "%.*s.%c", (int)cc.n - 1, cc.p, cc.p[cc.n - 1])
+			 : view_dup(p->a, cc);
 	if (!p->s->n_gpus)
 		(void)ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
 	g = &p->s->gpus[p->s->n_gpus - 1];
@@ -303,14 +303,20 @@ void paste_gpu(struct paste *p, struct view name, size_t line)
 		const char *old = fact_value(&p->s->gpus[i].name, "");
 
 		if (covers(old, s) || covers(s, old)) {
-			if (strlen(s) > strlen(old) || view_ends(view_of(old), "..."))
+			size_t n = strlen(old) - (view_ends(view_of(old), "...") ? 3 : 0);
+
+			if (strlen(s) > n)
 				fact_set(&p->s->gpus[i].name, s, paste_source(p, line));
 			return;
 		}
 	}
 	if (p->s->n_gpus >= GPUS_MAX)
 		return;
-	g = ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
+	/* One of which only its compute capability was said so far. */
+	g = p->s->n_gpus == 1 && p->s->gpus[0].name.state == FACT_NOT_ASKED &&
+			    !fact_known(&p->s->gpus[0].pci_id)
+		    ? &p->s->gpus[0]
+		    : ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
 	fact_set(&g->name, s, paste_source(p, line));
 }
 
@@ -389,9 +395,9 @@ void paste_pci(struct paste *p, struct view id, size_t line)
 		return;
 	/* The only name so far is its name. */
 	g = p->s->n_gpus == 1 && !fact_known(&p->s->gpus[0].pci_id) && p->s->gpus[0].name.source &&
-			    strcmp(p->s->gpus[0].name.source, paste_source(p, line)) == 0 ?
-		    &p->s->gpus[0] :
-		    ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
+			    strcmp(p->s->gpus[0].name.source, paste_source(p, line)) == 0
+		    ? &p->s->gpus[0]
+		    : ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
 	fact_set(&g->pci_id, view_dup(p->a, id), paste_source(p, line));
 }
 
@@ -439,10 +445,18 @@ static bool simple(struct paste *p, const char *name, struct view v, size_t line
 static bool is_word_fact(const char *name)
 {
 	static const char *const list[] = {
-		"host.os_name",	    "host.os_id",      "host.arch",
-		"host.libc",	    "driver.flavor",   "container.kind",
-		"container.image",  "host.selinux",    "host.secure_boot",
-		"runtime.cgroup",   "runtime.default_runtime", "runtime.nvidia_runtime",
+		"host.os_name",
+		"host.os_id",
+		"host.arch",
+		"host.libc",
+		"driver.flavor",
+		"container.kind",
+		"container.image",
+		"host.selinux",
+		"host.secure_boot",
+		"runtime.cgroup",
+		"runtime.default_runtime",
+		"runtime.nvidia_runtime",
 	};
 	size_t i;
 

@@ -22,8 +22,8 @@ struct paste {
 	struct snapshot *s;
 	struct owners owners;
 	bool filling; /* the second round: of others than the judged one what nobody else says */
-	size_t packages_seen; /* lines of package lists */
-	size_t python_of[OWNERS_MAX]; /* index + 1 into s->pythons, by owner; 0: none yet */
+	size_t packages_seen;		 /* lines of package lists */
+	size_t python_of[OWNERS_MAX];	 /* index + 1 into s->pythons, by owner; 0: none yet */
 	struct project_reader *projects; /* of the project files in it; NULL: none */
 	struct paste_regex *patterns;
 	size_t n_patterns;

@@ -14,11 +14,11 @@
 enum {
 	BUCKETS = 1 << 14,
 	LITERAL_MIN = 4,
-	SIGNS_PER_ROW = 6,   /* kept; more are counted */
-	WORK_PER_ROW = 900,  /* matches that are tried, long windows counting more */
-	WORK_UNIT = 200,     /* bytes */
-	GIVE_UPS = 4,	     /* patterns that reach their bounds are not tried further */
-	WINDOW = 2000,	     /* bytes of a line, and of those behind it, that a pattern sees */
+	SIGNS_PER_ROW = 6,  /* kept; more are counted */
+	WORK_PER_ROW = 900, /* matches that are tried, long windows counting more */
+	WORK_UNIT = 200,    /* bytes */
+	GIVE_UPS = 4,	    /* patterns that reach their bounds are not tried further */
+	WINDOW = 2000,	    /* bytes of a line, and of those behind it, that a pattern sees */
 	WINDOW_LINES = 4,
 	TEXT_SHOWN = 300,
 };
@@ -100,8 +100,9 @@ static int add_literals(struct scan *s, uint32_t row)
 		l = ARENA_APPEND(s->p->a, s->literals, s->n_literals);
 		at = rarest(s, lit);
 		h = hash4(word_of(lit.p + at));
-		*l = (struct literal){ .s = lit, .row = row, .next = s->bucket[h],
-				       .at = (uint32_t)at };
+		*l = (struct literal){
+			.s = lit, .row = row, .next = s->bucket[h], .at = (uint32_t)at
+		};
 		s->length[h]++;
 		s->bucket[h] = (uint32_t)s->n_literals;
 	}
@@ -125,9 +126,7 @@ static int load(struct scan *s)
 		row->pattern = json_get_str(row->json, "pattern");
 		row->under_pattern = json_get_str(row->json, "under");
 		on = json_get_str(row->json, "on");
-		row->where = !on			       ? ON_LINE :
-			     strcmp(on, "silent") == 0 ? ON_SILENT :
-							       ON_COMMAND;
+		row->where = !on ? ON_LINE : strcmp(on, "silent") == 0 ? ON_SILENT : ON_COMMAND;
 		if (!row->id)
 			return err_set(s->err, ERR_DATA, "%s row %zu: no id", TABLE, i);
 		r = add_literals(s, (uint32_t)i);
@@ -384,8 +383,8 @@ void sign_add(struct paste *p, const char *id, size_t line, struct view value)
 	fact_set(&g->id, id, source);
 	fact_set(&g->text, view_dup(p->a, text), source);
 	if (value.n)
-		fact_set(&g->value, view_dup(p->a, value.n > TEXT_SHOWN ?
-							   (struct view){ value.p, TEXT_SHOWN } :
-							   value),
+		fact_set(&g->value,
+			 view_dup(p->a, value.n > TEXT_SHOWN ? (struct view){ value.p, TEXT_SHOWN }
+							     : value),
 			 source);
 }

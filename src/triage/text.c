@@ -10,7 +10,6 @@
 
 /* -------- prompts */
 
-
 /* Programs that helpdesks ask for; after "# " these are commands and no comments. */
 static const char *const programs[] = {
 	"nvidia-smi",
@@ -237,8 +236,9 @@ static void add_line(struct text *t, struct view s, uint32_t number, int32_t *by
 		s.n = 0;
 	}
 	l = &t->lines[t->n++];
-	*l = (struct line){ .s = s, .number = number, .by = *by,
-			    .file = (uint16_t)(t->n_files - 1) };
+	*l = (struct line){
+		.s = s, .number = number, .by = *by, .file = (uint16_t)(t->n_files - 1)
+	};
 	cmd = text_prompt(s);
 	if (cmd.n && cmd.p > s.p && cmd.p - s.p < UINT16_MAX) {
 		l->cmd_at = (uint16_t)(cmd.p - s.p);

@@ -35,7 +35,7 @@ struct text {
 	struct view s; /* all of it, normalised: LF at line ends, UTF-8, no controls */
 	struct line *lines;
 	size_t n;
-	bool cut;	    /* lines beyond TEXT_LINES_MAX were left out */
+	bool cut; /* lines beyond TEXT_LINES_MAX were left out */
 	size_t n_files;
 	const char **files; /* names, for sources */
 };

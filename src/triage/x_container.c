@@ -65,7 +65,8 @@ struct report {
 static const struct report reports[] = {
 	{ .pattern = "^Server Version:\\s*(\\d[\\w.]*)", .fact = "runtime.docker" },
 	{ .pattern = "^Default Runtime:\\s*([\\w.-]+)", .fact = "runtime.default_runtime" },
-	{ .pattern = "^NVIDIA Container (?:Toolkit CLI|Runtime Hook|Runtime) version\\s+(\\d[\\d.]*)",
+	{ .pattern =
+		  "^NVIDIA Container (?:Toolkit CLI|Runtime Hook|Runtime) version\\s+(\\d[\\d.]*)",
 	  .fact = "runtime.toolkit_version" },
 	{ .pattern = "^(?:lib|cli)-version:\\s*(\\d[\\d.]*)", .fact = "runtime.library_version" },
 };
@@ -122,12 +123,14 @@ static void kube_line(struct paste *p, struct view s, size_t i)
 	struct regex_match m;
 	bool asked;
 
-	if (!paste_match(p, "^\"?nvidia\\.com/(?:gpu|mig-[\\w.]+)\"?\\s*:\\s*\"?(\\d+)\"?,?$", s, &m))
+	if (!paste_match(p, "^\"?nvidia\\.com/(?:gpu|mig-[\\w.]+)\"?\\s*:\\s*\"?(\\d+)\"?,?$", s,
+			 &m))
 		return;
 	asked = near(p, i, 5, 0, "^\"?(?:limits|requests)\"?:");
 	if (asked)
-		sign_add(p, view_is(m.group[1], "0") ? "container-gpu-not-asked" :
-						       "container-gpu-asked",
+		sign_add(p,
+			 view_is(m.group[1], "0") ? "container-gpu-not-asked"
+						  : "container-gpu-asked",
 			 i, m.group[1]);
 }
 

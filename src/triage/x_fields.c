@@ -108,7 +108,8 @@ static const struct field fields[] = {
 	{ "description", "distribution", NULL },
 	/* Korean */
 	{ "\xec\x9a\xb4\xec\x98\x81\xec\xb2\xb4\xec\xa0\x9c", "os", NULL },
-	{ "\xeb\x93\x9c\xeb\x9d\xbc\xec\x9d\xb4\xeb\xb2\x84 \xeb\xb2\x84\xec\xa0\x84", "driver.version", NULL },
+	{ "\xeb\x93\x9c\xeb\x9d\xbc\xec\x9d\xb4\xeb\xb2\x84 \xeb\xb2\x84\xec\xa0\x84",
+	  "driver.version", NULL },
 	{ "\xeb\x93\x9c\xeb\x9d\xbc\xec\x9d\xb4\xeb\xb2\x84", "driver.version", NULL },
 	{ "\xed\x8c\x8c\xec\x9d\xb4\xed\x86\xa0\xec\xb9\x98", "torch.version", NULL },
 	{ "\xed\x8c\x8c\xec\x9d\xb4\xec\x8d\xac", "python.version", NULL },
@@ -170,9 +171,9 @@ static void set_os(struct paste *p, struct view v, size_t i)
 
 	set_distribution(p, v, i);
 
-	if (paste_match(p, "windows", v, NULL))
+	if (paste_match(p, "windows|^win(?:32|-64|-arm64)\\b", v, NULL))
 		paste_fact(p, "host.system", VIEW("windows"), i);
-	else if (paste_match(p, "mac ?os|darwin|os x", v, NULL))
+	else if (paste_match(p, "mac ?os|darwin|os x|^osx-", v, NULL))
 		paste_fact(p, "host.system", VIEW("macos"), i);
 	else if (paste_match(p, "wsl ?2|microsoft-standard", v, NULL))
 		paste_fact(p, "host.system", VIEW("wsl2"), i);
@@ -228,8 +229,9 @@ static void take(struct paste *p, const struct field *f, struct view v, size_t i
 	}
 	if (strcmp(f->fact, "distribution") == 0) {
 		/* "NAME=..." of os-release and lsb_release; others have names too. */
-		if (paste_match(p, "^\"?(?:Ubuntu|Debian|Fedora|CentOS|Red Hat|Rocky|Alma|openSUSE|"
-				   "Arch|Linux Mint|Pop!_OS|Amazon Linux|Alpine)",
+		if (paste_match(p,
+				"^\"?(?:Ubuntu|Debian|Fedora|CentOS|Red Hat|Rocky|Alma|openSUSE|"
+				"Arch|Linux Mint|Pop!_OS|Amazon Linux|Alpine)",
 				v, NULL))
 			set_os(p, v, i);
 		return;
@@ -347,6 +349,8 @@ static void fields_line(struct paste *p, size_t i)
 		sign_add(p, "template", i, s);
 		return;
 	}
+	if (view_starts(s, "- ") && paste_under(p, i, "uv "))
+		return; /* what uv took away */
 	if (view_starts(s, "- ") || view_starts(s, "* "))
 		s = view_trim(view_skip(s, 2));
 	if (s.n > 600)

@@ -20,13 +20,15 @@ static void debug(struct paste *p, struct view s, size_t i)
 	}
 }
 
-/* "0x0000000000000001 (NEEDED)   Shared library: [libcudart.so.12]", "  NEEDED   libcudart.so.12". */
+/* "0x0000000000000001 (NEEDED)   Shared library: [libcudart.so.12]", "  NEEDED   libcudart.so.12".
+ */
 static void dynamic(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p, "\\(NEEDED\\)\\s+(?:Shared library|\xea\xb3\xb5\xec\x9c\xa0 [^:]{1,40}): "
-			   "\\[([^\\]]+)\\]",
+	if (paste_match(p,
+			"\\(NEEDED\\)\\s+(?:Shared library|\xea\xb3\xb5\xec\x9c\xa0 [^:]{1,40}): "
+			"\\[([^\\]]+)\\]",
 			s, &m) ||
 	    paste_match(p, "^NEEDED\\s+(\\S+\\.so\\S*)$", s, &m))
 		sign_add(p, "lib-needed", i, m.group[1]);

@@ -37,7 +37,15 @@ static bool exported(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (!paste_match(p, "^([a-z_][\\w.-]*)=(\\d[\\w.]*)=(\\w+)$", s, &m))
+	/* conda info's virtual packages: what it found of the machine. */
+	if (paste_match(p, "(?:^|[\\s:])__cuda=(\\d+\\.\\d+)", s, &m))
+		paste_fact(p, "driver.ceiling", m.group[1], i);
+	if (paste_match(p, "(?:^|[\\s:])__glibc=(\\d+\\.\\d+)", s, &m))
+		paste_fact(p, "host.glibc", m.group[1], i);
+	if (view_starts(s, "__"))
+		return true;
+
+	if (!paste_match(p, "^([a-z_][\\w.-]*)=(\\d[\\w.]*)=([\\w.]+)$", s, &m))
 		return false;
 	if (view_is(m.group[1], "python"))
 		paste_fact(p, "python.version", m.group[2], i);
@@ -69,9 +77,11 @@ static bool in_json(struct paste *p, struct view s, size_t i)
 	bool any = false;
 	size_t n;
 
-	for (n = 0; n < 2000 && paste_match(p, "\"name\":\\s*\"([\\w.-]+)\",[^{}]{0,200}?\"version\":\\s*"
-					       "\"(\\d[\\w.+!-]*)\"",
-					    s, &m);
+	for (n = 0;
+	     n < 2000 && paste_match(p,
+				     "\"name\":\\s*\"([\\w.-]+)\",[^{}]{0,200}?\"version\":\\s*"
+				     "\"(\\d[\\w.+!-]*)\"",
+				     s, &m);
 	     n++) {
 		paste_package(p, m.group[1], m.group[2], i);
 		p->packages_seen++;
@@ -86,8 +96,10 @@ static bool in_tree(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p, "(?:^|[^\\w/])([a-z][\\w.-]+)(?:\\[[\\w,-]+\\])? v(\\d[\\w.+]*)(?: \\(.{0,40}\\))?$", s,
-			&m) &&
+	if (paste_match(
+		    p,
+		    "(?:^|[^\\w/])([a-z][\\w.-]+)(?:\\[[\\w,-]+\\])? v(\\d[\\w.+]*)(?: \\(.{0,40}\\))?$",
+		    s, &m) &&
 	    (paste_under(p, i, "uv ") || paste_under(p, i, "tree"))) {
 		paste_package(p, m.group[1], m.group[2], i);
 		return true;
@@ -116,13 +128,12 @@ static void packages_line(struct paste *p, size_t i)
 	if (view_starts(s, "- ") && (paste_under(p, i, "uv ") || view_starts(s, "- cuda-")))
 		return;
 	s = without_mark(s);
-	if (view_find(s, "==") > 0 &&
-	    paste_match(p, "^([A-Za-z][\\w.-]+)==([\\w.+!-]+)$", s, &m)) {
+	if (view_find(s, "==") > 0 && paste_match(p, "^([A-Za-z][\\w.-]+)==([\\w.+!-]+)$", s, &m)) {
 		paste_package(p, m.group[1], m.group[2], i);
 		p->packages_seen++;
 		return;
 	}
-	if (exported(p, s, i) || shown(p, s, i) || in_tree(p, s, i))
+	if ((view_chr(s, '=') > 0 && exported(p, s, i)) || shown(p, s, i) || in_tree(p, s, i))
 		return;
 	if (paste_match(
 		    p,
@@ -156,8 +167,7 @@ static void installed(struct paste *p, struct view s, size_t i)
 	while (view_word(&s, &w)) {
 		struct regex_match m;
 
-		if (view_starts(w, "torch-") &&
-		    paste_match(p, "^torch-(\\d[\\w.+]*)", w, &m)) {
+		if (view_starts(w, "torch-") && paste_match(p, "^torch-(\\d[\\w.+]*)", w, &m)) {
 			sign_add(p, "installed-torch", i, m.group[1]);
 			paste_fact(p, "torch.version", m.group[1], i);
 		}
@@ -186,8 +196,9 @@ static void satisfied(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p, "^Requirement already satisfied: ([A-Za-z][\\w.-]*)\\S* in \\S.{0,300}"
-			   "\\((\\d[\\w.+]*)\\)$",
+	if (paste_match(p,
+			"^Requirement already satisfied: ([A-Za-z][\\w.-]*)\\S* in \\S.{0,300}"
+			"\\((\\d[\\w.+]*)\\)$",
 			s, &m))
 		paste_package(p, m.group[1], m.group[2], i);
 }

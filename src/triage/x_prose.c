@@ -17,12 +17,13 @@ enum { PROSE_LINES = 4000, SENTENCE_MAX = 1200 };
 /* What should be, was, or is asked for is not what there is. */
 static bool speaks_of_wishes(struct paste *p, struct view s)
 {
-	return paste_match(p,
-			   "\\b(?:requires?|required|needs?|minimum|at least|or (?:newer|later|higher)|"
-			   "should|recommend(?:s|ed)?|supports?|supported|please install|instead of|"
-			   "e\\.g\\.|for example)\\b|>=|\\?$|"
-			   "\xed\x95\x84\xec\x9a\x94|\xec\x9d\xb4\xec\x83\x81",
-			   s, NULL);
+	return paste_match(
+		p,
+		"\\b(?:requires?|required|needs?|minimum|at least|or (?:newer|later|higher)|"
+		"should|recommend(?:s|ed)?|supports?|supported|please install|instead of|"
+		"e\\.g\\.|for example)\\b|>=|\\?$|"
+		"\xed\x95\x84\xec\x9a\x94|\xec\x9d\xb4\xec\x83\x81",
+		s, NULL);
 }
 
 /* Is this a person's sentence, and no output, path or command? */
@@ -53,13 +54,14 @@ static void gpu(struct paste *p, struct view s, size_t i)
 	const char *name;
 	bool ti, super;
 
-	if (!paste_match(p,
-			 "(?:\\b(?:an?|my|the|our|with|two|three|four|dual|single|on|has|\\dx?|gpu:?|"
-			 "card:?|geforce)\\s+(?:new |old |nvidia |geforce )?)"
-			 "((?:10[5-8]0|16[5-6]0|20[6-8]0|30[5-9]0|40[5-9]0|50[5-9]0))\\s?(ti)?\\s?(super)?s?"
-			 "(?=[\\s,.;:()]|$)(?!\\s?(?:mib|mb|gb|it/s|steps|images|epochs|files|lines|ms|px|"
-			 "samples|tokens|users|times|iterations|%))",
-			 s, &m))
+	if (!paste_match(
+		    p,
+		    "(?:\\b(?:an?|my|the|our|with|two|three|four|dual|single|on|has|\\dx?|gpu:?|"
+		    "card:?|geforce)\\s+(?:new |old |nvidia |geforce )?)"
+		    "((?:10[5-8]0|16[5-6]0|20[6-8]0|30[5-9]0|40[5-9]0|50[5-9]0))\\s?(ti)?\\s?(super)?s?"
+		    "(?=[\\s,.;:()]|$)(?!\\s?(?:mib|mb|gb|it/s|steps|images|epochs|files|lines|ms|px|"
+		    "samples|tokens|users|times|iterations|%))",
+		    s, &m))
 		return;
 	ti = m.group[2].n > 0;
 	super = m.group[3].n > 0;
@@ -73,21 +75,28 @@ static void gpu(struct paste *p, struct view s, size_t i)
 static const struct {
 	const char *hint, *pattern, *fact;
 } said[] = {
-	{ "river", "\\bdrivers?(?: version| is| are|:)?\\s*(?:nvidia\\s*)?v?((?:39|4[1-7]|5[0-9]|6[0-2])\\d"
-		   "(?:\\.\\d{2,3}){0,2})(?![\\w.-])",
+	{ "river",
+	  "\\bdrivers?\\b.{0,16}\\bfrom\\s+\\d{3}[\\d.]*\\s+to\\s+(\\d{3}(?:\\.\\d{2,3}){0,2})",
 	  "driver.version" },
-	{ "river", "\\b(?:nvidia )?((?:39|4[1-7]|5[0-9]|6[0-2])\\d(?:\\.\\d{2,3}){0,2})\\s+"
-		   "(?:nvidia )?drivers?\\b",
+	{ "river",
+	  "\\bdrivers?(?: version| is| are|:)?\\s*(?:nvidia\\s*)?v?((?:39|4[1-7]|5[0-9]|6[0-2])\\d"
+	  "(?:\\.\\d{2,3}){0,2})(?![\\w.-])",
 	  "driver.version" },
-	{ " on ", "\\b(?:[1-5]0[5-9]0|[AHVBLT]\\d{1,3}|geforce|tesla)\\S*.{0,24}\\bon\\s+((?:4[5-7]|5[0-9]|"
-		  "6[0-2])\\d(?:\\.\\d{2,3}){0,2})(?=[\\s,;]|\\.(?:\\s|$)|$)",
+	{ "river",
+	  "\\b(?:nvidia )?((?:39|4[1-7]|5[0-9]|6[0-2])\\d(?:\\.\\d{2,3}){0,2})\\s+"
+	  "(?:nvidia )?drivers?\\b",
+	  "driver.version" },
+	{ " on ",
+	  "\\b(?:[1-5]0[5-9]0|[AHVBLT]\\d{1,3}|geforce|tesla)\\S*.{0,24}\\bon\\s+((?:4[5-7]|5[0-9]|"
+	  "6[0-2])\\d(?:\\.\\d{2,3}){0,2})(?=[\\s,;]|\\.(?:\\s|$)|$)",
 	  "driver.version" },
 	{ "\xeb\x93\x9c\xeb\x9d\xbc\xec\x9d\xb4\xeb\xb2\x84",
 	  "\xeb\x93\x9c\xeb\x9d\xbc\xec\x9d\xb4\xeb\xb2\x84(?: \xeb\xb2\x84\xec\xa0\x84)?\\S{0,6}\\s*"
 	  "((?:4[5-7]|5[0-9]|6[0-2])\\d(?:\\.\\d{2,3}){0,2})",
 	  "driver.version" },
-	{ "orch", "\\b(?:py)?torch(?: version| is|:)?\\s*v?(\\d\\.\\d+(?:\\.\\d+)?(?:\\+[a-z]+[\\d.]*)?)"
-		  "(?=[\\s,;:)]|\\.(?:\\s|$)|$)",
+	{ "orch",
+	  "\\b(?:py)?torch(?: version| is|:)?\\s*v?(\\d\\.\\d+(?:\\.\\d+)?(?:\\+[a-z]+[\\d.]*)?)"
+	  "(?=[\\s,;:)]|\\.(?:\\s|$)|$)",
 	  "torch.version" },
 	{ "\xed\x8c\x8c\xec\x9d\xb4\xed\x86\xa0\xec\xb9\x98",
 	  "\xed\x8c\x8c\xec\x9d\xb4\xed\x86\xa0\xec\xb9\x98\\s*(\\d\\.\\d+(?:\\.\\d+)?)",
@@ -104,8 +113,10 @@ static struct view changed_to(struct paste *p, struct view s, struct view first)
 {
 	struct regex_match m;
 
-	if (paste_match(p, "\\bfrom\\s.{0,24}?\\d[\\d.]*\\s+to\\s+(?:version\\s+|driver\\s+)?(\\d{3}[\\d.]*)", s,
-			&m) &&
+	if (paste_match(
+		    p,
+		    "\\bfrom\\s.{0,24}?\\d[\\d.]*\\s+to\\s+(?:version\\s+|driver\\s+)?(\\d{3}[\\d.]*)",
+		    s, &m) &&
 	    first.n >= 3)
 		return m.group[1];
 	return first;

@@ -29,12 +29,18 @@ static void availability(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p, "is_available(?:\\(\\))?\\)*\\s*(?:[:=]|->|=>|is|returns?|returned|gives|prints|#)+\\s*"
-			   "(?:always |now )?(True|False)", s, &m) ||
+	if (paste_match(
+		    p,
+		    "is_available(?:\\(\\))?\\)*\\s*(?:[:=]|->|=>|is|returns?|returned|gives|prints|#)+\\s*"
+		    "(?:always |now )?(True|False)",
+		    s, &m) ||
 	    paste_match(p, "is_available(?:\\(\\))?\\s+(True|False)", s, &m) ||
 	    paste_match(p, "cuda[ _]available\\W+(True|False)", s, &m))
-		sign_add(p, view_starts(m.group[1], "T") || view_starts(m.group[1], "t") ?
-				    "cuda-available-true" : "cuda-available-false", i, m.group[1]);
+		sign_add(p,
+			 view_starts(m.group[1], "T") || view_starts(m.group[1], "t")
+				 ? "cuda-available-true"
+				 : "cuda-available-false",
+			 i, m.group[1]);
 }
 
 static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
@@ -91,7 +97,7 @@ static void repl_line(struct paste *p, size_t i)
 	    paste_match(p, "list_physical_devices\\([^)]*\\)\\s*(?:->|=>|=|:|#)?\\s*\\[\\]", l->s,
 			NULL))
 		sign_add(p, "tf-no-gpu", i, (struct view){ 0 });
-	if (view_find(l->s, "ython") >= 0 &&
+	if (view_find(l->s, "ython") >= 0 && view_find(l->s, ".final.") < 0 &&
 	    paste_match(p, "\\bpython(?: version)?[ :=]+v?(\\d\\.\\d+(?:\\.\\d+)?)\\b", l->s, &m))
 		paste_fact(p, "python.version", m.group[1], i);
 	if (!l->cmd_at && l->by != NO_COMMAND && l->s.n)

@@ -26,8 +26,10 @@ static const struct form forms[] = {
 	/* bitsandbytes */
 	{ "ighest compute capability",
 	  "ighest compute capability among GPUs detected: (\\d+\\.\\d)", "gpu.cc" },
-	{ "ighest Compute Capability", "Highest Compute Capability: \\((\\d+), ?(\\d)\\)", "gpu.cc2" },
-	{ "PyTorch settings found", "PyTorch settings found: CUDA_VERSION=(\\d{3})\\b", "torch.cuda3" },
+	{ "ighest Compute Capability", "Highest Compute Capability: \\((\\d+), ?(\\d)\\)",
+	  "gpu.cc2" },
+	{ "PyTorch settings found", "PyTorch settings found: CUDA_VERSION=(\\d{3})\\b",
+	  "torch.cuda3" },
 	/* xformers.info */
 	{ "xFormers ", "^xFormers (\\d[\\w.+]*)$", "package.xformers" },
 	{ "pytorch.version", "^pytorch\\.version:\\s+(\\d\\S*)", "torch.version" },
@@ -40,7 +42,8 @@ static const struct form forms[] = {
 	{ "@/", "^PyTorch\\s+(\\d\\S*) @/", "torch.version" },
 	{ "(arch=", "\\(arch=(\\d\\.\\d)\\)", "gpu.cc" },
 	/* wheel and file names say the Python and the system */
-	{ "-cp3", "(?:Downloading|Using cached) \\S*torch-\\d[^ ]*-cp(3\\d{1,2})-cp3", "python.tag" },
+	{ "-cp3", "(?:Downloading|Using cached) \\S*torch-\\d[^ ]*-cp(3\\d{1,2})-cp3",
+	  "python.tag" },
 	/* JAX */
 	{ "release='", "uname_result\\(.{0,200}release='([^']+)'", "host.kernel" },
 	/* build logs */
@@ -52,9 +55,11 @@ static const struct form forms[] = {
 	  "toolkit.version" },
 };
 
-static void dotted(struct paste *p, const char *fact, struct view major, struct view minor, size_t i)
+static void dotted(struct paste *p, const char *fact, struct view major, struct view minor,
+		   size_t i)
 {
-	const char *v = arena_printf(p->a, "%.*s.%.*s", (int)major.n, major.p, (int)minor.n, minor.p);
+	const char *v =
+		arena_printf(p->a, "%.*s.%.*s", (int)major.n, major.p, (int)minor.n, minor.p);
 
 	paste_fact(p, fact, view_of(v), i);
 }
@@ -79,8 +84,9 @@ static void take(struct paste *p, const struct form *f, const struct regex_match
 /* A JAX that sees only the processor. */
 static void jax_devices(struct paste *p, struct view s, size_t i)
 {
-	if (!paste_match(p, "jax\\.(?:local_)?devices.{0,40}\\[CpuDevice|^\\[CpuDevice\\(id=0\\)\\]$", s,
-			 NULL))
+	if (!paste_match(p,
+			 "jax\\.(?:local_)?devices.{0,40}\\[CpuDevice|^\\[CpuDevice\\(id=0\\)\\]$",
+			 s, NULL))
 		return;
 	sign_add(p, "jax-cpu-devices", i, (struct view){ 0 });
 }

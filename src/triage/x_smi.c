@@ -47,11 +47,12 @@ static bool gpu_row(struct paste *p, struct view s, size_t i)
 			 "^\\|\\s*(\\d+)\\s+(\\S.*?)\\s+(On|Off|WDDM|TCC|N/A|MCDM)\\s*\\|\\s*"
 			 "([0-9A-F]{4,8}:[0-9A-F]{2}:[0-9A-F]{2}\\.\\d)",
 			 s, &m) &&
-	    !paste_match(p,
-			 "^\\|?\\s*(\\d+)\\s+((?:NVIDIA|GeForce|Tesla|Quadro|TITAN|GRID)\\b.*?)\\s+"
-			 "(On|Off|WDDM|TCC|N/A|MCDM)\\s*\\|?\\s*([0-9A-F]{4,8}:[0-9A-F]{2}:[0-9A-F]{2}"
-			 "\\.\\d)?",
-			 s, &m))
+	    !paste_match(
+		    p,
+		    "^\\|?\\s*(\\d+)\\s+((?:NVIDIA|GeForce|Tesla|Quadro|TITAN|GRID)\\b.*?)\\s+"
+		    "(On|Off|WDDM|TCC|N/A|MCDM)\\s*\\|?\\s*([0-9A-F]{4,8}:[0-9A-F]{2}:[0-9A-F]{2}"
+		    "\\.\\d)?",
+		    s, &m))
 		return false;
 	sign_add(p, "smi-gpu", i, m.group[2]);
 	(void)paste_listed_gpu(p, m.group[1], m.group[2], m.group[4], i);
@@ -66,7 +67,8 @@ static struct gpu *gpu_above(struct paste *p, size_t i)
 	size_t k, back;
 
 	for (back = 1; back <= 3 && back <= i; back++) {
-		if (!paste_match(p, "^\\|?\\s*(\\d+)\\s+\\S.*?\\s+(?:On|Off|WDDM|TCC|N/A|MCDM)\\s*\\|",
+		if (!paste_match(p,
+				 "^\\|?\\s*(\\d+)\\s+\\S.*?\\s+(?:On|Off|WDDM|TCC|N/A|MCDM)\\s*\\|",
 				 p->t.lines[i - back].s, &m))
 			continue;
 		for (k = 0; k < p->s->n_gpus; k++)
@@ -83,8 +85,9 @@ static void second_row(struct paste *p, struct view s, size_t i)
 	struct regex_match m;
 	struct gpu *g;
 
-	if (!paste_match(p, "(\\d+)\\s?MiB\\s*/\\s*(\\d+)\\s?MiB\\s*\\|(?:\\s*(?:\\d+%|N/A|ERR!)"
-			    "\\s+(E\\. Process|E\\. Thread|Prohibited|Default)\\s*\\|)?",
+	if (!paste_match(p,
+			 "(\\d+)\\s?MiB\\s*/\\s*(\\d+)\\s?MiB\\s*\\|(?:\\s*(?:\\d+%|N/A|ERR!)"
+			 "\\s+(E\\. Process|E\\. Thread|Prohibited|Default)\\s*\\|)?",
 			 s, &m) ||
 	    !(g = gpu_above(p, i)))
 		return;
@@ -93,9 +96,9 @@ static void second_row(struct paste *p, struct view s, size_t i)
 	smi_narrow(p, g, i);
 	if (m.group[3].n && !fact_known(&g->compute_mode))
 		fact_set(&g->compute_mode,
-			 view_is(m.group[3], "Default")	   ? "Default" :
-			 view_is(m.group[3], "Prohibited") ? "Prohibited" :
-							     "Exclusive_Process",
+			 view_is(m.group[3], "Default")	     ? "Default"
+			 : view_is(m.group[3], "Prohibited") ? "Prohibited"
+							     : "Exclusive_Process",
 			 paste_source(p, i));
 	if (m.group[3].n && !view_is(m.group[3], "Default"))
 		sign_add(p, "exclusive", i, m.group[3]);
@@ -161,8 +164,8 @@ static void mig_list_row(struct paste *p, struct view s, size_t i)
 		return;
 	g = &p->s->gpus[p->s->n_gpus - 1];
 	if (m.group[2].n)
-		fact_list_add(p->a, &g->mig_devices, view_dup(p->a, m.group[2]),
-			      paste_source(p, i), 64);
+		fact_list_add(p->a, &g->mig_devices, view_dup(p->a, m.group[2]), paste_source(p, i),
+			      64);
 	if (!fact_known(&g->mig_mode))
 		fact_set(&g->mig_mode, "enabled", paste_source(p, i));
 }

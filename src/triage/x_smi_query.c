@@ -40,9 +40,25 @@ void smi_narrow(struct paste *p, struct gpu *g, size_t line)
 /* -------- what both forms say of one GPU */
 
 enum what {
-	GPU_NAME, GPU_CC, GPU_MEMORY, GPU_UUID, GPU_MIG, GPU_COMPUTE_MODE, GPU_DRIVER_MODEL,
-	GPU_DRIVER, GPU_CEILING, GPU_INDEX, GPU_ADDRESS, GPU_LICENSE, GPU_FABRIC, GPU_REMAP,
-	GPU_VIRTUALIZATION, GPU_PERSISTENCE, GPU_PCI_ID, GPU_RETIRED, GPU_OTHER,
+	GPU_NAME,
+	GPU_CC,
+	GPU_MEMORY,
+	GPU_UUID,
+	GPU_MIG,
+	GPU_COMPUTE_MODE,
+	GPU_DRIVER_MODEL,
+	GPU_DRIVER,
+	GPU_CEILING,
+	GPU_INDEX,
+	GPU_ADDRESS,
+	GPU_LICENSE,
+	GPU_FABRIC,
+	GPU_REMAP,
+	GPU_VIRTUALIZATION,
+	GPU_PERSISTENCE,
+	GPU_PCI_ID,
+	GPU_RETIRED,
+	GPU_OTHER,
 };
 
 static void put(struct paste *p, struct fact *f, const char *value, size_t i)
@@ -57,9 +73,9 @@ static const char *word(struct paste *p, struct view v)
 	size_t i;
 
 	for (i = 0; s[i]; i++)
-		s[i] = s[i] == ' ' || s[i] == '_' ? '-' :
-		       s[i] >= 'A' && s[i] <= 'Z' ? (char)(s[i] + 32) :
-						    s[i];
+		s[i] = s[i] == ' ' || s[i] == '_'   ? '-'
+		       : s[i] >= 'A' && s[i] <= 'Z' ? (char)(s[i] + 32)
+						    : s[i];
 	return s;
 }
 
@@ -85,10 +101,10 @@ static void take_mode(struct paste *p, struct gpu *g, enum what what, struct vie
 		break;
 	case GPU_FABRIC:
 		put(p, &g->fabric,
-		    view_starts(v, "Completed")	  ? "completed" :
-		    view_starts(v, "In Progress") ? "in-progress" :
-		    view_starts(v, "Not")	  ? "not-started" :
-						    "none",
+		    view_starts(v, "Completed")	    ? "completed"
+		    : view_starts(v, "In Progress") ? "in-progress"
+		    : view_starts(v, "Not")	    ? "not-started"
+						    : "none",
 		    i);
 		break;
 	case GPU_REMAP:
@@ -96,11 +112,11 @@ static void take_mode(struct paste *p, struct gpu *g, enum what what, struct vie
 		break;
 	case GPU_VIRTUALIZATION:
 		put(p, &g->virtualization,
-		    view_starts(v, "Pass")	? "passthrough" :
-		    view_starts(v, "VGPU")	? "vgpu" :
-		    view_starts(v, "Host VGPU") ? "host-vgpu" :
-		    view_starts(v, "Host VSGA") ? "host-vsga" :
-						  "none",
+		    view_starts(v, "Pass")	  ? "passthrough"
+		    : view_starts(v, "VGPU")	  ? "vgpu"
+		    : view_starts(v, "Host VGPU") ? "host-vgpu"
+		    : view_starts(v, "Host VSGA") ? "host-vsga"
+						  : "none",
 		    i);
 		break;
 	case GPU_PERSISTENCE:
@@ -132,9 +148,8 @@ static void take(struct paste *p, struct gpu *g, enum what what, struct view v, 
 	} else if (what == GPU_UUID && view_starts(v, "GPU-")) {
 		put(p, &g->uuid, view_dup(p->a, v), i);
 	} else if (what == GPU_PCI_ID && paste_match(p, "^0x([0-9A-F]{4})10DE$", v, &m)) {
-		put(p, &g->pci_id, word(p, view_of(arena_printf(p->a, "10de:%s",
-								 view_dup(p->a, m.group[1])))),
-		    i);
+		put(p, &g->pci_id,
+		    word(p, view_of(arena_printf(p->a, "10de:%s", view_dup(p->a, m.group[1])))), i);
 	} else {
 		take_mode(p, g, what, v, i);
 	}
@@ -143,7 +158,7 @@ static void take(struct paste *p, struct gpu *g, enum what what, struct view v, 
 /* -------- nvidia-smi -q */
 
 struct key {
-	const char *name; /* as -q writes it; in XML lower case with '_' */
+	const char *name;  /* as -q writes it; in XML lower case with '_' */
 	const char *under; /* the heading above it, NULL: none is needed */
 	enum what what;
 };
@@ -368,7 +383,9 @@ static void bare_answer(struct paste *p, struct view s, size_t i)
 	    !view_is(s, "compute_cap") && !view_is(s, "name")) {
 		struct gpu *g = p->s->n_gpus ? &p->s->gpus[0] : NULL;
 
-		if (what[0] == GPU_NAME)
+		if (what[0] == GPU_CC)
+			paste_fact(p, "gpu.cc", s, i);
+		else if (what[0] == GPU_NAME)
 			g = paste_listed_gpu(p, (struct view){ 0 }, s, (struct view){ 0 }, i);
 		else
 			take(p, g, what[0], s, i);

@@ -14,16 +14,14 @@ static void container(struct paste *p, struct view s, size_t i)
 
 	if (run) {
 		sign_add(p, "container-run", i, (struct view){ 0 });
-		sign_add(
-			p,
-			paste_match(
-				p,
-				"--gpus|--runtime[= ]\"?nvidia|nvidia\\.com/gpu|/dev/nvidia|"
-				"--device[= ]|nvidia-docker|--hooks-dir",
-				s, NULL)
-				? "container-gpu-asked"
-				: "container-gpu-not-asked",
-			i, (struct view){ 0 });
+		sign_add(p,
+			 paste_match(p,
+				     "--gpus|--runtime[= ]\"?nvidia|nvidia\\.com/gpu|/dev/nvidia|"
+				     "--device[= ]|nvidia-docker|--hooks-dir",
+				     s, NULL)
+				 ? "container-gpu-asked"
+				 : "container-gpu-not-asked",
+			 i, (struct view){ 0 });
 		return;
 	}
 	if (paste_match(p, "\\b(?:singularity|apptainer)\\s+(?:-\\S+\\s+)*(?:exec|run|shell)\\b", s,

@@ -14,11 +14,10 @@ static void lsmod_row(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (!paste_match(
-		    p,
-		    "^(nvidia(?:_uvm|_drm|_modeset|_peermem)?|nouveau|vfio_pci|i915|amdgpu|"
-		    "ib_umad)\\s+\\d+\\s+-?\\d+",
-		    s, &m))
+	if (!paste_match(p,
+			 "^(nvidia(?:_uvm|_drm|_modeset|_peermem)?|nouveau|vfio_pci|i915|amdgpu|"
+			 "ib_umad)\\s+\\d+\\s+-?\\d+",
+			 s, &m))
 		return;
 	if (view_is(m.group[1], "nvidia")) {
 		fact_flag(&p->s->driver.module_loaded, true, paste_source(p, i));
@@ -36,11 +35,10 @@ static void dkms_row(struct paste *p, struct view s, size_t i)
 	struct regex_match m;
 	struct dkms *d;
 
-	if (!paste_match(
-		    p,
-		    "^(nvidia[\\w-]*)[/,] ?([\\d.]+)(?:, ?([^,\\s:]+))?(?:, ?\\w+)?: (added|"
-		    "built|installed|failed|broken)",
-		    s, &m))
+	if (!paste_match(p,
+			 "^(nvidia[\\w-]*)[/,] ?([\\d.]+)(?:, ?([^,\\s:]+))?(?:, ?\\w+)?: (added|"
+			 "built|installed|failed|broken)",
+			 s, &m))
 		return;
 	if (p->s->driver.n_dkms >= 100)
 		return;
@@ -54,13 +52,14 @@ static void dkms_row(struct paste *p, struct view s, size_t i)
 		 m.group[3]);
 }
 
-/* "license: Dual MIT/GPL" is the open flavour; "filename:" names the kernel that it is built for. */
+/* "license: Dual MIT/GPL" is the open flavour; "filename:" names the kernel that it is built for.
+ */
 static void modinfo(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (!paste_under(p, i, "modinfo") && !(i && view_starts(p->t.lines[i - 1].s, "filename:")) &&
-	    !view_starts(s, "filename:"))
+	if (!paste_under(p, i, "modinfo") &&
+	    !(i && view_starts(p->t.lines[i - 1].s, "filename:")) && !view_starts(s, "filename:"))
 		return;
 	if (paste_match(p, "^version:\\s+(\\d{3}\\.[\\d.]+)", s, &m))
 		sign_add(p, "modinfo-version", i, m.group[1]);
@@ -85,10 +84,11 @@ static void boot_and_bus(struct paste *p, struct view s, size_t i)
 		paste_fact(p, "host.secure_boot",
 			   view_is_nocase(m.group[1], "enabled") ? VIEW("yes") : VIEW("no"), i);
 	if (paste_match(p, "^Kernel driver in use:\\s+(\\S+)$", s, &m))
-		sign_add(p, view_is(m.group[1], "nvidia")   ? "bus-driver-nvidia" :
-			    view_is(m.group[1], "nouveau")  ? "bus-driver-nouveau" :
-			    view_is(m.group[1], "vfio-pci") ? "bus-driver-vfio" :
-							      "bus-driver-other",
+		sign_add(p,
+			 view_is(m.group[1], "nvidia")	   ? "bus-driver-nvidia"
+			 : view_is(m.group[1], "nouveau")  ? "bus-driver-nouveau"
+			 : view_is(m.group[1], "vfio-pci") ? "bus-driver-vfio"
+							   : "bus-driver-other",
 			 i, m.group[1]);
 }
 
@@ -154,9 +154,11 @@ static void os_packages_line(struct paste *p, size_t i)
 			os_package(p, m.group[1], m.group[2], i);
 	} else if (view_starts(s, "Setting up ") || view_starts(s, "Unpacking ")) {
 		/* apt's log: "Setting up nvidia-driver-535 (535.183.01-0ubuntu0.22.04.1) ..." */
-		if (paste_match(p, "^(?:Setting up|Unpacking) (\\S+?)(?::\\w+)? \\((\\d\\S*)\\)", s, &m))
+		if (paste_match(p, "^(?:Setting up|Unpacking) (\\S+?)(?::\\w+)? \\((\\d\\S*)\\)", s,
+				&m))
 			os_package(p, m.group[1], m.group[2], i);
-	} else if (paste_under(p, i, "rpm -q") || paste_under(p, i, "dnf list") || paste_under(p, i, "pacman -Q")) {
+	} else if (paste_under(p, i, "rpm -q") || paste_under(p, i, "dnf list") ||
+		   paste_under(p, i, "pacman -Q")) {
 		if (paste_match(p, "^([a-z][\\w+-]*?)[- ](\\d[\\w.:~+-]*)", s, &m))
 			os_package(p, m.group[1], m.group[2], i);
 	}

@@ -28,12 +28,12 @@ static void systeminfo(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p, "^(?:OS Name|OS \xec\x9d\xb4\xeb\xa6\x84):\\s*(?:Microsoft )?(Windows.*)$", s,
-			&m)) {
+	if (paste_match(p,
+			"^(?:OS Name|OS \xec\x9d\xb4\xeb\xa6\x84):\\s*(?:Microsoft )?(Windows.*)$",
+			s, &m)) {
 		paste_fact(p, "host.system", VIEW("windows"), i);
 		paste_fact(p, "host.os_name", m.group[1], i);
-	} else if (paste_match(p,
-			       "^(?:OS Version|OS \xeb\xb2\x84\xec\xa0\x84):\\s*(10\\.0\\.\\d+)",
+	} else if (paste_match(p, "^(?:OS Version|OS \xeb\xb2\x84\xec\xa0\x84):\\s*(10\\.0\\.\\d+)",
 			       s, &m)) {
 		paste_fact(p, "host.os_version", m.group[1], i);
 		paste_fact(p, "host.system", VIEW("windows"), i);
@@ -47,19 +47,22 @@ static void wsl(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p,
-			"^(?:Default Version|\xea\xb8\xb0\xeb\xb3\xb8 \xeb\xb2\x84\xec\xa0\x84):\\s*"
-			"([12])$",
-			s, &m)) {
+	if (paste_match(
+		    p,
+		    "^(?:Default Version|\xea\xb8\xb0\xeb\xb3\xb8 \xeb\xb2\x84\xec\xa0\x84):\\s*"
+		    "([12])$",
+		    s, &m)) {
 		sign_add(p, view_is(m.group[1], "1") ? "wsl-default-1" : "wsl-default-2", i,
 			 m.group[1]);
-	} else if (paste_match(p, "^\\*?\\s*[\\w.-]+\\s+(?:Running|Stopped|\xec\x8b\xa4\xed\x96\x89 "
-				  "\xec\xa4\x91|\xec\xa4\x91\xec\xa7\x80\xeb\x90\xa8)\\s+([12])$",
+	} else if (paste_match(p,
+			       "^\\*?\\s*[\\w.-]+\\s+(?:Running|Stopped|\xec\x8b\xa4\xed\x96\x89 "
+			       "\xec\xa4\x91|\xec\xa4\x91\xec\xa7\x80\xeb\x90\xa8)\\s+([12])$",
 			       s, &m)) {
 		/* The star is the default one; a stopped one does not run anything. */
 		if (view_is(m.group[1], "2") && s.p[0] == '*')
 			paste_fact(p, "host.system", VIEW("wsl2"), i);
-	} else if (paste_match(p, "^WSL (?:version|\xeb\xb2\x84\xec\xa0\x84):\\s*(\\d[\\d.]+)", s, &m)) {
+	} else if (paste_match(p, "^WSL (?:version|\xeb\xb2\x84\xec\xa0\x84):\\s*(\\d[\\d.]+)", s,
+			       &m)) {
 		sign_add(p, "wsl-package-version", i, m.group[1]);
 		sign_add(p, "is-wsl", i, m.group[1]);
 	}

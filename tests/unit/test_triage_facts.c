@@ -1,51 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text to facts: what each extractor takes, with its line, and what it must not take. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
-
-#include "base/arena.h"
-#include "triage/triage.h"
-
-struct paste_world {
-	struct arena *a;
-	struct compat *c;
-	struct snapshot s;
-};
-
-static void read_text(struct paste_world *w, const char *s)
-{
-	struct text t = { 0 };
-	struct err err = { 0 };
-
-	w->a = arena_new(NULL);
-	assert_int_equal(compat_open(w->a, NULL, &w->c, &err), 0);
-	text_add(w->a, &t, NULL, view_of(arena_strdup(w->a, s)));
-	if (triage_snapshot(w->a, w->c, &t, &w->s, &err))
-		fail_msg("%s", err.msg);
-}
-
-static void is(const struct fact *f, const char *want, const char *source)
-{
-	assert_int_equal(f->state, FACT_KNOWN);
-	assert_string_equal(f->value, want);
-	if (source)
-		assert_string_equal(f->source, source);
-}
-
-static bool has(const struct paste_world *w, const char *id)
-{
-	size_t i;
-
-	for (i = 0; i < w->s.n_signs; i++)
-		if (strcmp(w->s.signs[i].id.value, id) == 0)
-			return true;
-	return false;
-}
+#include "pasted.h"
 
 static void collect_env(void **state)
 {
