@@ -14,8 +14,11 @@ for l in $(sed -e 's/#.*//' po/LINGUAS); do
 	merged=$(mktemp)
 	log=$(msgmerge -q --no-fuzzy-matching --no-location -o "$merged" "po/$l.po" build/gen/cuvet.pot 2>&1)
 	tap "po/$l.po can be brought up to date" "$log"
-	tap "no message is missing in po/$l.po (make update-po)" \
-		"$(msgattrib --untranslated --no-wrap "$merged" | sed -n 's/^msgid "\(.\+\)"$/\1/p')"
+	# While somebody works a new message may wait for its translators; what lands is whole.
+	if [ "${CI:-}" = true ]; then
+		tap "no message is missing in po/$l.po (make update-po)" \
+			"$(msgattrib --untranslated --no-wrap "$merged" | sed -n 's/^msgid "\(.\+\)"$/\1/p')"
+	fi
 	tap "no message is uncertain in po/$l.po" \
 		"$(msgattrib --only-fuzzy --no-wrap "$merged" | sed -n 's/^msgid "\(.\+\)"$/\1/p')"
 	tap "printf directives fit in po/$l.po" \

@@ -12,7 +12,7 @@ import sys
 KEEP = [
     re.compile(r"`[^`]+`"),
     re.compile(r"(?<![\w-])--[a-z][a-z-]+"),
-    re.compile(r"https?://[^\s,;)]+"),
+    re.compile(r"https?://[^\s,;)]*[^\s,;).:]"),
     re.compile(r"\b[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b"),
 ]
 

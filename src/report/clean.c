@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/utf8.h"
+#include "report/particle.h"
 #include "report/report.h"
 
 enum { CLEAN_MAX = 4096 };
@@ -25,13 +26,18 @@ static void put_code_point(struct strbuf *out, struct view v, size_t at, size_t 
 static void put(struct strbuf *out, const char *s, const char *escape)
 {
 	struct view v = view_of(s);
-	size_t i = 0, at;
+	size_t i = 0, at, particle;
 	int32_t cp;
 
 	while (i < v.n) {
 		if (i >= CLEAN_MAX) {
 			strbuf_add(out, "...");
 			return;
+		}
+		particle = v.p[i] & 0x80 || v.p[i] == '(' ? particle_put(out, v.p + i) : 0;
+		if (particle) {
+			i += particle;
+			continue;
 		}
 		at = i;
 		cp = utf8_next(v, &i);

@@ -52,7 +52,7 @@ static void hardware(struct strbuf *b, const struct snapshot *s)
 		strbuf_add(b, _("no NVIDIA GPU"));
 	else if (bus_unread(s))
 		strbuf_printf(b, _("the PCI bus could not be read (%s)"),
-			      s->parts.pci.why ? s->parts.pci.why
+			      s->parts.pci.why ? _(s->parts.pci.why)
 					       : fact_state_name(s->parts.pci.state));
 }
 

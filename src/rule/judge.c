@@ -177,16 +177,16 @@ static const char *part_why(struct judge *j, const struct fact *part)
 {
 	switch (part->state) {
 	case FACT_DENIED:
-		return part->why ? arena_printf(j->a, _("denied: %s"), part->why) : _("denied");
+		return part->why ? arena_printf(j->a, _("denied: %s"), _(part->why)) : _("denied");
 	case FACT_BROKEN:
-		return part->why ? arena_printf(j->a, _("unreadable: %s"), part->why)
+		return part->why ? arena_printf(j->a, _("unreadable: %s"), _(part->why))
 				 : _("unreadable");
 	case FACT_NOT_ASKED:
 	case FACT_ABSENT:
 	case FACT_KNOWN:
 		break;
 	}
-	return part->why ? arena_printf(j->a, _("not asked: %s"), part->why) : not_asked_why(j);
+	return part->why ? arena_printf(j->a, _("not asked: %s"), _(part->why)) : not_asked_why(j);
 }
 
 static bool gpu_known(const struct snapshot *s)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-"""Every example of README.md and docs/*.md is real: a code block whose first line is `$ cuvet ...` is run and compared.
+"""Every example of README*.md and docs/*.md is real: a code block whose first line is `$ cuvet ...` is run and compared.
 
 UPDATE_GOLDEN=1 writes the present output into the documents instead. `...` as a line of the block stands for any lines.
 A block that needs this or that machine is not written in this form.
@@ -33,7 +33,7 @@ def fits(want, got):
 
 def main():
     n = failed = 0
-    files = [os.path.join(ROOT, 'README.md')] + sorted(glob.glob(os.path.join(ROOT, 'docs', '*.md')))
+    files = sorted(glob.glob(os.path.join(ROOT, 'README*.md'))) + sorted(glob.glob(os.path.join(ROOT, 'docs', '*.md')))
     for path in files:
         with open(path, encoding='utf-8') as f:
             text = f.read()
