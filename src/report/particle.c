@@ -24,7 +24,7 @@ static const struct {
 	{ .open = "(이)라", .consonant = "이라", .vowel = "라" },
 };
 
-/* Unicode, Hangul Syllables: 28 forms for each pair of consonant and vowel, the first without end. */
+/* Unicode, Hangul Syllables: 28 forms a pair of consonant and vowel, the first without end. */
 static enum ending ending_of_syllable(int32_t cp)
 {
 	enum { FIRST = 0xac00, LAST = 0xd7a3, FORMS = 28, FINAL_R = 8 };
