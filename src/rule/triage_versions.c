@@ -246,7 +246,8 @@ static void driver_and_gpu(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
 	const struct fact *version = triage_driver(t);
-	const char *driver = version ? version->value : NULL;
+	/* Of one who names a branch alone no more is known. */
+	const char *driver = version ? version->value : triage_value(t, "driver-branch-said");
 	bool fails = triage_has(t, "smi-fails") || triage_has(t, "cuda-fails") ||
 		     triage_has(t, "rm-init-failed") || triage_has(t, "probe-failed") ||
 		     triage_has(t, "release-unsupported");
