@@ -32,21 +32,29 @@ KERNEL cuvet_warp(u32 *out, const u32 *in)
 }
 
 /*
- * Lanes of one warp hand a token on through shared memory, each waiting in a loop for the one before
- * it: only where lanes make progress on their own does this end.
+ * A word goes from lane to lane of a warp: in each round one lane changes it, on a branch of its own,
+ * while the others wait at a barrier on theirs. Before Volta lanes on two branches could not meet.
+ * No lane waits in a loop, so that tools which run lanes one after the other get through.
  */
 KERNEL cuvet_diverge(u32 *out)
 {
-	SHARED static volatile u32 turn[8];
-	u32 lane = TID & 31, warp = TID >> 5;
+	SHARED static volatile u32 word[8];
+	u32 lane = TID & 31, warp = TID >> 5, h = INDEX;
 
 	if (lane == 0)
-		turn[warp] = 0;
-	asm volatile("bar.warp.sync -1;" ::: "memory");
+		word[warp] = BID;
+	asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 	ROLLED
-	while (turn[warp] != lane)
-		;
-	out[INDEX] = turn[warp] * 0x01010101U + BID;
-	asm volatile("membar.cta;" ::: "memory");
-	turn[warp] = lane + 1;
+	for (u32 round = 0; round < 32; round++) {
+		if (lane == round) {
+			word[warp] = mix(word[warp] + lane);
+			asm volatile("// the one lane\n\tbar.warp.sync -1;" ::: "memory");
+		} else {
+			h = h * 31 + round;
+			asm volatile("// the others\n\tbar.warp.sync -1;" ::: "memory");
+		}
+		h ^= word[warp];
+		asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+	}
+	out[INDEX] = h;
 }

@@ -121,6 +121,22 @@ void ref_warp(uint32_t *out, const uint32_t *in, uint32_t warps)
 	}
 }
 
+void ref_diverge(uint32_t *out, uint32_t blocks)
+{
+	uint32_t i, round, word = 0, h;
+
+	for (i = 0; i < blocks * 256; i++) {
+		h = i;
+		for (word = i / 256, round = 0; round < 32; round++) {
+			word = ref_mix(word + round);
+			if ((i & 31) != round)
+				h = h * 31 + round;
+			h ^= word;
+		}
+		out[i] = h;
+	}
+}
+
 void ref_reduce(float *out, const float *in, uint32_t n, uint32_t blocks)
 {
 	uint32_t b, t, d, i, total = blocks * 256;

@@ -17,6 +17,8 @@ void ref_int(uint64_t *out, const uint64_t *a, const uint64_t *b, uint32_t n);
 void ref_atomics(uint64_t *cell, const uint64_t *in, uint32_t n);
 void ref_shared(uint32_t *out, const uint32_t *in, uint32_t blocks);
 void ref_warp(uint32_t *out, const uint32_t *in, uint32_t warps);
+/* Of 256 threads each. */
+void ref_diverge(uint32_t *out, uint32_t blocks);
 void ref_reduce(float *out, const float *in, uint32_t n, uint32_t blocks);
 void ref_dynamic(uint32_t *out, uint32_t blocks, uint32_t threads, uint32_t words, uint32_t seed);
 void ref_grid(uint32_t *out, uint32_t blocks, uint32_t rounds, uint32_t seed);

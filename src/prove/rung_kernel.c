@@ -133,7 +133,7 @@ static void ref_warp_blocks(uint32_t *out, const uint32_t *in, uint32_t blocks)
 static int warp(struct lab *l)
 {
 	enum lab_image image = l->cc >= 70 ? IMAGE_WARP70 : IMAGE_WARP50;
-	uint32_t blocks = (uint32_t)l->sms, i, *want, *got;
+	uint32_t blocks = (uint32_t)l->sms, *want, *got;
 	struct lab_buffer out;
 	void *args[] = { &out.p };
 
@@ -143,8 +143,7 @@ static int warp(struct lab *l)
 		return 0;
 	want = arena_calloc(l->a, blocks * 256UL, 4);
 	got = arena_calloc(l->a, blocks * 256UL, 4);
-	for (i = 0; i < blocks * 256; i++)
-		want[i] = (i & 31) * 0x01010101U + i / 256;
+	ref_diverge(want, blocks);
 	if (lab_out(l, blocks * 1024UL, &out) ||
 	    lab_run(l, image, "cuvet_diverge", blocks, 256, args) || lab_take(l, &out, got))
 		return -1;

@@ -179,8 +179,7 @@ static void simple_kernel(const char *name, const uint64_t *a, unsigned blocks)
 	else if (strcmp(name, "spin") == 0)
 		out[0] = 0x600d;
 	else if (strcmp(name, "diverge") == 0)
-		for (i = 0; i < blocks * 256; i++)
-			out[i] = (i & 31) * 0x01010101U + i / 256;
+		ref_diverge(out, blocks);
 	else if (strcmp(name, "surface") == 0)
 		memcpy(((struct image *)a[0])->data, in, a[2] * a[3] * 4);
 	else if (strcmp(name, "texture") == 0)
