@@ -10,7 +10,8 @@
 #
 # Variables for the user: CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS (they come last and win), PREFIX,
 # DESTDIR, V=1 (show commands), WERROR=1 (warnings are errors), T=PATTERN (test what matches),
-# ARGS="..." (arguments of `make run`), FUZZ_SECONDS=N (for each target of `make fuzz`).
+# ARGS="..." (arguments of `make run`), FUZZ_SECONDS=N (for each target of `make fuzz`), NVCC=FILE
+# (whose machine code is embedded; empty: none).
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -127,8 +128,11 @@ BESIDE := $(sort $(wildcard data/compat/schema/*.json data/keys/*.pub))
 # Catalogues of messages, one a line of po/LINGUAS; without msgfmt cuvet speaks English alone.
 MSGFMT := $(shell command -v msgfmt 2>/dev/null)
 LANGUAGES := $(if $(MSGFMT),$(shell sed -e 's/#.*//' po/LINGUAS))
-GENERATED := build/gen/compat_table.c build/gen/catalogue.c
+GENERATED := build/gen/compat_table.c build/gen/catalogue.c build/gen/sass.c
 OBJECTS := $(SOURCES:src/%.c=%.o) gen/compat_data.o $(GENERATED:build/%.c=%.o)
+
+# With nvcc, machine code for all its targets is embedded beside the PTX; NVCC= keeps it out.
+NVCC ?= $(firstword $(wildcard $(shell command -v nvcc) /usr/local/cuda/bin/nvcc))
 
 all: build/cuvet docs
 .PHONY: all
@@ -187,6 +191,12 @@ build/gen/compat_table.c: build/gen/tables.list Makefile
 			} \
 			print "};\nconst size_t " array "_count = " (k + 0) ";" } \
 		END { rows("embedded_table", 0); rows("embedded_file", 1) }' >$@
+
+build/gen/.nvcc: FORCE
+	$(call stamp,$(NVCC))
+build/gen/sass.c: $(wildcard kernels/*.ptx) kernels/modules.list scripts/build-sass.sh build/gen/.nvcc
+	$(QUIET) GEN $@
+	$(Q)sh scripts/build-sass.sh $@ build/gen/sass $(NVCC)
 
 build/gen/compat_data.S: build/gen/tables.list Makefile
 	$(QUIET) GEN $@

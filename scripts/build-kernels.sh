@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 to=${1:-kernels}
 clang=${CLANG_PTX:-clang-19}
-sed -e '/^#/d' -e '/^$/d' kernels/modules.list | while read -r name source target ptx defines; do
+sed -e '/^#/d' -e '/^$/d' kernels/modules.list | while read -r name source target ptx _ defines; do
 	# shellcheck disable=SC2086
 	"$clang" -cc1 -triple nvptx64-nvidia-cuda -fcuda-is-device -target-cpu "$target" \
 		-target-feature "+ptx$ptx" -x cuda -std=c++17 -O2 -mllvm -unroll-runtime=false \

@@ -170,9 +170,12 @@ static int run(struct run *r)
 		return code;
 	if (o->stack && stack_find(r->a, o->stack, &stack, &e))
 		return cli_fail(&e);
-	/* What is to be expected of it. */
-	if (po.bench && compat_open(r->a, o->data, &po.compat, &e))
-		return cli_fail(&e);
+	/* What is to be expected of it; which driver a CUDA needs can go unsaid. */
+	if (compat_open(r->a, o->data, &po.compat, &e)) {
+		if (po.bench)
+			return cli_fail(&e);
+		po.compat = NULL;
+	}
 	prove_run(r->a, &po, tell ? &watch : NULL, &p);
 	if (proof_exit(&p) == 0)
 		more(r, &po, o->stack ? &stack : NULL, &p);
@@ -183,7 +186,7 @@ static int run(struct run *r)
 		if (code)
 			return code;
 	}
-	if (po.compat && compat_error(po.compat))
+	if (po.bench && compat_error(po.compat))
 		return cli_fail(compat_error(po.compat));
 	return render(r, &p);
 }

@@ -143,6 +143,8 @@ int lab_launch(struct lab *l, const struct lab_launch *how, void **args);
 /* Kernel, launch on the null stream, in one. */
 int lab_run(struct lab *l, enum lab_image image, const char *name, unsigned blocks,
 	    unsigned threads, void **args);
+/* Runs cuvet_fill of the base module and looks at every word. */
+int lab_fill_check(struct lab *l);
 
 /* ---- the ladder */
 
@@ -159,7 +161,7 @@ struct rung {
 extern const struct rung *const ladder[]; /* NULL-terminated, in order */
 
 extern const struct rung rung_library, rung_init, rung_device, rung_context, rung_allocation,
-	rung_copy, rung_jit, rung_sass;
+	rung_copy, rung_jit, rung_sass, rung_embedded;
 extern const struct rung rung_fma, rung_integer, rung_shared, rung_warp, rung_reduction,
 	rung_constant, rung_dynamic, rung_cooperative;
 extern const struct rung rung_streams, rung_graph, rung_pinned, rung_print, rung_assert;

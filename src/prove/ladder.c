@@ -11,6 +11,7 @@ const struct rung *const ladder[] = {
 	&rung_copy,
 	&rung_jit,
 	&rung_sass,
+	&rung_embedded,
 	&rung_fma,
 	&rung_integer,
 	&rung_shared,

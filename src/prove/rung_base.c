@@ -140,7 +140,7 @@ static int copy(struct lab *l)
 	return lab_free(l, &second);
 }
 
-static int fill_check(struct lab *l)
+int lab_fill_check(struct lab *l)
 {
 	uint32_t n = 100003, seed = lab_u32(l), i;
 	uint32_t *want = arena_calloc(l->a, n, 4), *got = arena_calloc(l->a, n, 4);
@@ -164,32 +164,7 @@ static int jit(struct lab *l)
 	if (lab_kernel(l, IMAGE_BASE, "cuvet_fill", &f))
 		return -1;
 	lab_figure(l, "compile_ms", lab_now_ms() - start);
-	return fill_check(l);
-}
-
-/* The driver's own linker makes machine code of PTX, which is then loaded as a file of an ELF form.
- */
-static int sass(struct lab *l)
-{
-	enum lab_image image = l->cc >= 70 ? IMAGE_WARP70 : IMAGE_WARP50;
-	size_t n, cubin_n = 0;
-	const char *text = lab_image_text(image, &n);
-	CUlinkState state;
-	void *cubin = NULL, *kept;
-
-	TRY(l, cuLinkCreate_v2, 0, NULL, NULL, &state);
-	TRY(l, cuLinkAddData_v2, state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)text, n + 1, "warp", 0,
-	    NULL, NULL);
-	TRY(l, cuLinkComplete, state, &cubin, &cubin_n);
-	if (!cubin || cubin_n < 64 || cubin_n > 64 << 20 || memcmp(cubin, "\177ELF", 4) != 0)
-		return lab_fail(l, N_("the linker's result is no machine code"));
-	kept = arena_alloc(l->a, cubin_n);
-	memcpy(kept, cubin, cubin_n);
-	TRY(l, cuLinkDestroy, state);
-	/* The next rungs take the kernel from it. */
-	TRY(l, cuModuleLoadData, &l->modules[image], kept);
-	lab_figure(l, "bytes", (double)cubin_n);
-	return rung_warp.run(l);
+	return lab_fill_check(l);
 }
 
 const struct rung rung_library = {
@@ -207,4 +182,3 @@ const struct rung rung_allocation = {
 const struct rung rung_copy = { .name = "copy", .run = copy, .deadline_s = 20, .base = true };
 /* Minutes in bad cases. */
 const struct rung rung_jit = { .name = "ptx-jit", .run = jit, .deadline_s = 180, .base = true };
-const struct rung rung_sass = { .name = "sass-load", .run = sass, .deadline_s = 180 };
