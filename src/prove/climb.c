@@ -185,6 +185,8 @@ long climb(void *ctx, void *answer, size_t size)
 	(void)size;
 	l.random = w->opt->seed + 0x100000001ULL * (unsigned)w->gpu;
 	for (i = 0; ladder[i]; i++) {
+		if (i < w->from && !ladder[i]->base)
+			continue;
 		if (w->opt->bench && ladder[i]->when == RUNG_BENCH)
 			take_turn(w);
 		else
@@ -194,7 +196,7 @@ long climb(void *ctx, void *answer, size_t size)
 			skip_rest(i + 1, i, result);
 			break;
 		}
-		if (ladder[i] == &rung_init && w->scout) {
+		if (ladder[i] == &rung_init && w->scout && !w->from) {
 			n.kind = NOTE_DRIVER;
 			n.n = l.version;
 			snprintf(n.o.path, sizeof(n.o.path), "%.*s", PROOF_TEXT - 1,

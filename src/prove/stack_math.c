@@ -1,110 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A convolution by cuDNN, a transform by cuFFT, a linear system by cuSOLVER, each small and
- * checked. Facts: the documentation of these libraries (enumerations, prototypes).
+ * A transform by cuFFT, a linear system by cuSOLVER, each small and checked. Facts: the documentation of these libraries (enumerations, prototypes).
  */
 #include <math.h>
 #include <string.h>
 
 #include "prove/stack_call.h"
-
-/* ---- cuDNN: the convolution that versions 7 to 9 have alike */
-
-enum { C = 8, H = 16, F = 8 }; /* channels, height and width, filters of 3 x 3 */
-
-static void reference_conv(const float *x, const float *w, float *y)
-{
-	int f, c, i, j, u, v, a, b;
-	double sum;
-
-	for (f = 0; f < F; f++) {
-		for (i = 0; i < H * H; i++) {
-			for (sum = 0, c = 0; c < C; c++) {
-				for (j = 0; j < 9; j++) {
-					u = i / H + j / 3 - 1;
-					v = i % H + j % 3 - 1;
-					a = (c * H + u) * H + v;
-					b = (f * C + c) * 9 + j;
-					if (u >= 0 && u < H && v >= 0 && v < H)
-						sum += (double)x[a] * (double)w[b];
-				}
-			}
-			y[f * H * H + i] = (float)sum;
-		}
-	}
-}
-
-/* Whole numbers, whose sums are exact. */
-static void conv_make(struct lab *l, float *x, float *w, float *y)
-{
-	size_t i;
-
-	for (i = 0; i < (size_t)C * H * H; i++)
-		x[i] = (float)(int)(lab_u32(l) % 31) - 15;
-	for (i = 0; i < (size_t)F * C * 9; i++)
-		w[i] = (float)(int)(lab_u32(l) % 31) - 15;
-	reference_conv(x, w, y);
-}
-
-static int cudnn(struct lab *l, const struct stack *s)
-{
-	float *x = arena_calloc(l->a, (size_t)C * H * H, 4),
-	      *w = arena_calloc(l->a, (size_t)F * C * 9, 4), one = 1, zero = 0;
-	uint32_t *want = arena_calloc(l->a, (size_t)F * H * H, 4),
-		 *got = arena_calloc(l->a, (size_t)F * H * H, 4);
-	void *h = stack_open(l, s, STACK_CUDNN), *handle = NULL, *dx, *dy, *dw, *conv;
-	struct lab_buffer bx, bw, by;
-	CUdeviceptr space = 0;
-	size_t space_size = 0;
-
-	if (!h)
-		return -1;
-	FUNCTION(l, h, size_t, get_version, "cudnnGetVersion", (void));
-	FUNCTION(l, h, int, create, "cudnnCreate", (void **));
-	FUNCTION(l, h, int, destroy, "cudnnDestroy", (void *));
-	FUNCTION(l, h, int, new_tensor, "cudnnCreateTensorDescriptor", (void **));
-	FUNCTION(l, h, int, set_tensor, "cudnnSetTensor4dDescriptor",
-		 (void *, int, int, int, int, int, int));
-	FUNCTION(l, h, int, new_filter, "cudnnCreateFilterDescriptor", (void **));
-	FUNCTION(l, h, int, set_filter, "cudnnSetFilter4dDescriptor",
-		 (void *, int, int, int, int, int, int));
-	FUNCTION(l, h, int, new_conv, "cudnnCreateConvolutionDescriptor", (void **));
-	FUNCTION(l, h, int, set_conv, "cudnnSetConvolution2dDescriptor",
-		 (void *, int, int, int, int, int, int, int, int));
-	FUNCTION(l, h, int, get_space, "cudnnGetConvolutionForwardWorkspaceSize",
-		 (void *, void *, void *, void *, void *, int, size_t *));
-	FUNCTION(l, h, int, forward, "cudnnConvolutionForward",
-		 (void *, const void *, void *, const void *, void *, const void *, void *, int,
-		  void *, size_t, const void *, void *, void *));
-
-	stack_version(l, (int)get_version());
-	conv_make(l, x, w, (float *)(void *)want);
-	MUST(l, "cudnnCreate", create(&handle));
-	MUST(l, "cudnnCreateTensorDescriptor", new_tensor(&dx));
-	MUST(l, "cudnnCreateTensorDescriptor", new_tensor(&dy));
-	MUST(l, "cudnnCreateFilterDescriptor", new_filter(&dw));
-	MUST(l, "cudnnCreateConvolutionDescriptor", new_conv(&conv));
-	MUST(l, "cudnnSetTensor4dDescriptor", set_tensor(dx, 0, 0, 1, C, H, H));
-	MUST(l, "cudnnSetTensor4dDescriptor", set_tensor(dy, 0, 0, 1, F, H, H));
-	MUST(l, "cudnnSetFilter4dDescriptor", set_filter(dw, 0, 0, F, C, 3, 3));
-	MUST(l, "cudnnSetConvolution2dDescriptor", set_conv(conv, 1, 1, 1, 1, 1, 1, 1, 0));
-	MUST(l, "cudnnGetConvolutionForwardWorkspaceSize",
-	     get_space(handle, dx, dw, conv, dy, 0, &space_size));
-	if (space_size > 1 << 30)
-		return lab_fail(l, N_("a workspace of %zu bytes makes no sense"), space_size);
-	if (space_size)
-		TRY(l, cuMemAlloc_v2, &space, space_size);
-	if (lab_in(l, x, 4UL * C * H * H, &bx) || lab_in(l, w, 4UL * F * C * 9, &bw) ||
-	    lab_out(l, 4UL * F * H * H, &by))
-		return -1;
-	MUST(l, "cudnnConvolutionForward",
-	     forward(handle, &one, dx, (void *)bx.p, dw, (void *)bw.p, conv, 0, (void *)space,
-		     space_size, &zero, dy, (void *)by.p));
-	if (lab_take(l, &by, got) || lab_compare(l, "convolution", got, want, (size_t)F * H * H))
-		return -1;
-	MUST(l, "cudnnDestroy", destroy(handle));
-	return 0;
-}
 
 /* ---- cuFFT */
 
@@ -225,13 +126,6 @@ static int cusolver(struct lab *l, const struct stack *s)
 	return solution_check(l, a, b, x);
 }
 
-const struct stack_rung stack_cudnn = {
-	.name = "stack-cudnn",
-	.run = cudnn,
-	.deadline_s = 120,
-	.needs = STACK_CUDNN,
-	.before = { STACK_CUBLASLT, STACK_CUBLAS, STACK_NVRTC, STACK_LIBRARIES },
-};
 const struct stack_rung stack_cufft = {
 	.name = "stack-cufft",
 	.run = cufft,

@@ -21,14 +21,27 @@ static void unmap(void *page)
 	munmap(page, sizeof(struct lab_progress));
 }
 
+/* A process for the rungs from `from` on. Its own deadline is never reached: that of each rung is. */
+static void process_start(struct worker *w, int from)
+{
+	w->from = from;
+	w->have = 0;
+	w->current = -1;
+	w->waiting = false;
+	w->started_ms = clock_ms();
+	w->progress->call = -1;
+	w->progress->doing[0] = '\0';
+	child_start(&w->child, climb, w, 0, w->env, 24L * 3600 * 1000);
+	if (w->child.pid < 0)
+		worker_stop(w, _("the worker's process could not be started"));
+}
+
 void worker_start(struct worker *w)
 {
 	size_t i;
 
 	w->progress = mmap(NULL, sizeof(*w->progress), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	w->current = -1;
-	w->started_ms = clock_ms();
 	for (i = 0; ladder[i]; i++)
 		w->tests[i] = (struct proof_test){ .name = ladder[i]->name, .gpu = w->gpu };
 	if (w->progress == MAP_FAILED) {
@@ -38,11 +51,7 @@ void worker_start(struct worker *w)
 		return;
 	}
 	arena_defer(w->a, unmap, w->progress);
-	w->progress->call = -1;
-	/* Its own deadline is never reached: that of each rung is. */
-	child_start(&w->child, climb, w, 0, w->env, 24L * 3600 * 1000);
-	if (w->child.pid < 0)
-		worker_stop(w, _("the worker's process could not be started"));
+	process_start(w, 0);
 }
 
 static long deadline_ms(const struct worker *w)
@@ -107,13 +116,22 @@ static void close_rows(struct worker *w, const char *why)
 	give_turn(w->opt->turn, w->gpu);
 }
 
-/* The rung that is under way (the first open one, when it never said) ends in this way. */
+/*
+ * The rung that is under way (the first open one, when it never said) ends in this way. The process
+ * is gone or given up; with keep_going the rest goes on in a new one.
+ */
 static void end_badly(struct worker *w, enum proof_result r, const char *how)
 {
 	int i = w->current >= 0 ? w->current : 0;
 	struct proof_outcome *o;
 	char call[sizeof(o->call)] = "";
 
+	/* On its way up again it came not even as far as before. */
+	if (w->from && w->current >= 0 && w->ended[w->current]) {
+		close_rows(w, arena_printf(w->a, _("a new process broke at %s"),
+					   ladder[w->current]->name));
+		return;
+	}
 	while (ladder[i] && w->ended[i])
 		i++;
 	if (!ladder[i])
@@ -124,15 +142,19 @@ static void end_badly(struct worker *w, enum proof_result r, const char *how)
 	memcpy(o->call, call, sizeof(call));
 	snprintf(o->why, sizeof(o->why), "%s%s%s", how, call[0] ? _(", inside ") : "", call);
 	w->ended[i] = true;
-	close_rows(w, arena_printf(w->a, _("%s %s before"), ladder[i]->name,
-				   r == PROOF_HUNG ? _("hung") : _("crashed")));
+	give_turn(w->opt->turn, w->gpu);
+	if (w->opt->keep_going && !ladder[i]->base && ladder[i + 1])
+		process_start(w, i + 1);
+	else
+		close_rows(w, arena_printf(w->a, _("%s %s before"), ladder[i]->name,
+					   r == PROOF_HUNG ? _("hung") : _("crashed")));
 }
 
 void worker_hung(struct worker *w)
 {
+	child_drop(&w->child);
 	end_badly(w, PROOF_HUNG,
 		  arena_printf(w->a, _("no answer within %ld s"), deadline_ms(w) / 1000));
-	child_drop(&w->child);
 }
 
 void worker_stop(struct worker *w, const char *why)
@@ -159,6 +181,7 @@ static void crashed(struct worker *w)
 {
 	int status = 0, i;
 	pid_t r = 0;
+	bool signalled;
 	struct timespec pause = { .tv_nsec = 1000000 };
 
 	for (i = 0; i < 500 && r == 0; i++) {
@@ -166,14 +189,16 @@ static void crashed(struct worker *w)
 		if (r == 0)
 			nanosleep(&pause, NULL);
 	}
-	if (r == w->child.pid && WIFSIGNALED(status))
-		end_badly(w, PROOF_CRASHED,
-			  arena_printf(w->a, "SIG%s", signame(WTERMSIG(status))));
-	else
-		end_badly(w, PROOF_CRASHED, _("the process ended by itself"));
+	signalled = r == w->child.pid && WIFSIGNALED(status);
 	if (r != 0)
 		w->child.pid = -1;
 	child_drop(&w->child);
+	if (w->child.fd >= 0)
+		close(w->child.fd);
+	w->child.fd = -1;
+	end_badly(w, PROOF_CRASHED,
+		  signalled ? arena_printf(w->a, "SIG%s", signame(WTERMSIG(status)))
+			    : _("the process ended by itself"));
 	w->gone = w->child.pid < 0;
 }
 

@@ -33,6 +33,7 @@ struct worker {
 	struct lab_progress *progress;
 	int gpu;     /* by which it is called in the report */
 	int ordinal; /* in its process */
+	int from;    /* first rung that is open: before it only what all rest on is climbed again */
 	bool scout;  /* it says which GPUs there are */
 	const char *const *env;
 	struct proof_test tests[WORKER_RUNGS_MAX]; /* one a rung of the ladder */

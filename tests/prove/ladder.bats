@@ -178,6 +178,24 @@ kernels="cuvet_fill:ptx-jit cuvet_fma:fp32-fma cuvet_fma64:fp32-fma cuvet_int:in
 	END
 }
 
+@test "machine code that this driver is too old for is skipped, with the driver that it needs" {
+	[ "$(CUVET_STANDIN_SCRIPT="" "$CUVET" prove --json | python3 -c 'import json, sys
+print([t["why"] for t in json.load(sys.stdin)["tests"] if t["name"] == "sass-embedded"][0])')" = None ] ||
+		skip "this cuvet was built without nvcc"
+	at "cc0=9.0;version=12080;code.sass=209" prove --json
+	expect_status 0
+	expect_result sass-embedded skip
+	expect_why sass-embedded "needs driver >= 580"
+	expect_result tensor-wgmma pass
+	# A driver of that CUDA has to take it.
+	at "cc0=9.0;version=13000;code.sass=209" prove --json
+	expect_status 1
+	expect_result sass-embedded fail
+	at "cc0=7.0" prove --json
+	expect_status 0
+	expect_why sass-embedded "is not for 7.0"
+}
+
 @test "the first broken rung ends the ladder: what follows is skipped and says so" {
 	at "flip=cuvet_shared" prove --json
 	expect_result int-atomics pass
@@ -218,6 +236,30 @@ kernels="cuvet_fill:ptx-jit cuvet_fma:fp32-fma cuvet_fma64:fp32-fma cuvet_int:in
 	expect_why streams "no answer within 1 s, inside cuEventSynchronize"
 	expect_result graph skip
 	[ "$took" -lt 6000 ] || fail "took $took ms"
+}
+
+@test "V8, V10: with --keep-going the rest goes on in a new process" {
+	at "behave=segv;at=cuGraphLaunch" prove --json --keep-going
+	expect_status 1
+	expect_result graph crashed
+	expect_result memory pass
+	expect_result pinned-mapped pass
+	[ "$(json 'len(d["gpus"]), len(d["tests"]) == len({t["name"] for t in d["tests"]})')" = "(1, True)" ] ||
+		fail "rows twice"
+	at "behave=loop;at=cuGraphLaunch" prove --json --keep-going --timeout 1
+	expect_status 1
+	expect_result graph hung
+	expect_result memory pass
+	# Where the new one comes not even as far, that is the end, and no rung after it is blamed.
+	at "behave=segv;at=cuMemsetD8_v2" prove --json --keep-going
+	expect_result copy crashed
+	expect_result ptx-jit skip
+	at "behave=dies;at=cuGraphLaunch;mark=$BATS_TEST_TMPDIR/mark" prove --json --keep-going
+	expect_status 1
+	expect_result graph crashed
+	expect_result cuinit pass
+	expect_result memory skip
+	expect_why memory "a new process broke at cuinit"
 }
 
 @test "V12: what a driver writes anywhere comes out nowhere" {

@@ -462,8 +462,13 @@ CALL(cuModuleLoadDataEx,
 
 CALL(cuModuleLoadData, (CUmodule * m, const void *image))
 {
+	const unsigned char *elf = image;
+
 	ENTER(cuModuleLoadData);
 	*m = (CUmodule)(size_t)image;
+	/* Of machine "CUDA": what a compiler made, not cuLinkComplete below. */
+	if (memcmp(elf, "\177ELF", 4) == 0 && elf[18] == 190)
+		return (CUresult)say_number("code.", "sass", -1, 0);
 	return 0;
 }
 

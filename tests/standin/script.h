@@ -4,7 +4,7 @@
  * "cuInit=0;devices=2;name0=...;behave=segv". Without it the stand-ins are a healthy machine with
  * one GPU. Keys of NVML begin with "nvml.". at=CALL        where `behave` happens (nvml.at); "load"
  * is the constructor; by default the initialisation behave=...     segv abort bus exit0 loop flood
- * junk slow garbage nonul preload KEY=VALUE      what a call gives
+ * junk slow garbage nonul preload dies KEY=VALUE      what a call gives
  */
 #ifndef STANDIN_SCRIPT_H
 #define STANDIN_SCRIPT_H
@@ -67,12 +67,28 @@ static void flood(void)
 				continue;
 }
 
+/* A crash, after which every later process crashes at its start; `mark` is a file that says so. */
+static void die(const char *prefix, int at_start)
+{
+	const char *mark = say(prefix, "mark", -1, "");
+	FILE *f;
+
+	if (at_start && access(mark, F_OK) != 0)
+		return;
+	f = fopen(mark, "w");
+	if (f)
+		fclose(f);
+	crash();
+}
+
 /* The script's misbehaviour, if it belongs to this call. */
 static void behave(const char *prefix, const char *call, const char *init)
 {
 	const char *at = say(prefix, "at", -1, init), *what;
 	volatile int forever = 1;
 
+	if (strcmp(call, init) == 0 && is_behaviour(prefix, "dies"))
+		die(prefix, 1);
 	if (strcmp(at, call) != 0)
 		return;
 	what = say(prefix, "behave", -1, "");
@@ -84,6 +100,8 @@ static void behave(const char *prefix, const char *call, const char *init)
 		raise(SIGBUS);
 	else if (strcmp(what, "exit0") == 0)
 		exit(0);
+	else if (strcmp(what, "dies") == 0)
+		die(prefix, 0);
 	else if (strcmp(what, "loop") == 0)
 		while (forever)
 			;
