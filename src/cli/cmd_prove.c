@@ -86,8 +86,8 @@ static int find_cause(struct run *r, struct proof *p)
 	if (results.root)
 		p->cause = finding_info(results.root->id)->name;
 	/* No GPU is no failure of the stack: nothing was there to be proved. */
-	p->nothing = !p->cause || strcmp(p->cause, "gpu-not-found") == 0 ||
-		     strcmp(p->cause, "visible-devices-wrong") == 0;
+	p->nothing = p->cause && (strcmp(p->cause, "gpu-not-found") == 0 ||
+				  strcmp(p->cause, "visible-devices-wrong") == 0);
 	return 0;
 }
 

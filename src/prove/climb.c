@@ -30,6 +30,9 @@ static void send(const struct worker_note *n)
 	}
 }
 
+/* A call between two rungs: noted, for it may hang, but its code is nobody's result. */
+#define PLAIN(l, fn, ...) (lab_calls((l), CU_CALL_##fn), (l)->cu.fn(__VA_ARGS__))
+
 static void uuid_text(struct lab *l, CUdevice dev, struct proof_gpu *g)
 {
 	CUuuid u = { { 0 } };
@@ -39,9 +42,9 @@ static void uuid_text(struct lab *l, CUdevice dev, struct proof_gpu *g)
 	int n;
 
 	if (l->cu.cuDeviceGetUuid_v2)
-		code = l->cu.cuDeviceGetUuid_v2(&u, dev);
+		code = PLAIN(l, cuDeviceGetUuid_v2, &u, dev);
 	else if (l->cu.cuDeviceGetUuid)
-		code = l->cu.cuDeviceGetUuid(&u, dev);
+		code = PLAIN(l, cuDeviceGetUuid, &u, dev);
 	else
 		return;
 	if (code)
@@ -60,23 +63,23 @@ static void tell_gpus(struct lab *l)
 	int count = 0, i, major, minor;
 	CUdevice dev;
 
-	if (l->cu.cuDeviceGetCount(&count) || count > WORKER_GPUS_MAX)
+	if (PLAIN(l, cuDeviceGetCount, &count) || count > WORKER_GPUS_MAX)
 		return;
 	n.n = count;
 	for (i = 0; i < count; i++) {
 		n.rung = i;
 		n.gpu = (struct proof_gpu){ .known = true };
 		major = minor = 0;
-		if (!l->cu.cuDeviceGet(&dev, i)) {
-			l->cu.cuDeviceGetName(n.gpu.name, (int)sizeof(n.gpu.name), dev);
+		if (!PLAIN(l, cuDeviceGet, &dev, i)) {
+			PLAIN(l, cuDeviceGetName, n.gpu.name, (int)sizeof(n.gpu.name), dev);
 			n.gpu.name[sizeof(n.gpu.name) - 1] = '\0';
-			l->cu.cuDeviceGetAttribute(
-				&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, dev);
-			l->cu.cuDeviceGetAttribute(
-				&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, dev);
+			PLAIN(l, cuDeviceGetAttribute, &major,
+			      CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, dev);
+			PLAIN(l, cuDeviceGetAttribute, &minor,
+			      CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, dev);
 			if (l->cu.cuDeviceGetPCIBusId)
-				l->cu.cuDeviceGetPCIBusId(n.gpu.address, (int)sizeof(n.gpu.address),
-							  dev);
+				PLAIN(l, cuDeviceGetPCIBusId, n.gpu.address,
+				      (int)sizeof(n.gpu.address), dev);
 			uuid_text(l, dev, &n.gpu);
 		}
 		n.gpu.cc = major * 10 + minor;

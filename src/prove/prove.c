@@ -110,28 +110,23 @@ static int count_nodes(struct arena *a)
 }
 
 /*
- * With MIG each device has a worker. `scout`: the one that came upon it, under number 0, or NULL;
- * uuid: what it runs on.
+ * With MIG each device has a worker, under the number that nvidia-smi -L lists it at. `scout`: the
+ * one that came upon it, or NULL; uuid: what it runs on, which is where libcuda begins to count.
  */
-static void start_targets(struct keeper *k, const struct worker *scout, const char *uuid)
+static void start_targets(struct keeper *k, struct worker *scout, const char *uuid)
 {
 	struct targets *t = &k->targets;
-	char own[sizeof(t->uuid[0])];
-	uint32_t i, first = 0;
 	int only = k->opt->gpu;
+	uint32_t i;
 
 	k->direct = true;
 	k->p->n_gpus = t->n;
 	k->p->gpus = arena_calloc(k->a, t->n, sizeof(*k->p->gpus));
-	if (scout) {
-		/* libcuda takes the first MIG device, should the two name it differently. */
-		while (first < t->n && strcmp(t->uuid[first], uuid) != 0)
-			first++;
-		for (i = 0; first == t->n && i < t->n; i++)
-			first = begins(t->uuid[i], "MIG-") ? i : first;
-		memcpy(own, t->uuid[first], sizeof(own));
-		memmove(t->uuid[1], t->uuid[0], first * sizeof(own));
-		memcpy(t->uuid[0], own, sizeof(own));
+	if (scout && (only >= 0 || strcmp(t->uuid[0], uuid) != 0)) {
+		/* It climbs what has another number: its rows are nobody's. */
+		worker_stop(scout, "");
+		scout->gpu = -1;
+		scout = NULL;
 	}
 	for (i = scout ? 1 : 0; i < t->n && k->n < WORKER_GPUS_MAX; i++)
 		if (only < 0 || (int)i == only)
@@ -166,13 +161,16 @@ static void start(struct keeper *k)
 			add_worker(k, i, arena_printf(k->a, "%d", i), true);
 }
 
-static void take_gpu(struct keeper *k, const struct worker *w, const struct worker_note *n)
+static void take_gpu(struct keeper *k, struct worker *w, const struct worker_note *n)
 {
 	struct proof *p = k->p;
 
-	if (!k->direct && !k->targets.n && w->gpu == 0 && strstr(n->gpu.name, " MIG ") &&
-	    !getenv("CUDA_VISIBLE_DEVICES") && target_list(&k->targets))
+	if (!k->direct && !k->targets.n && strstr(n->gpu.name, " MIG ") &&
+	    !getenv("CUDA_VISIBLE_DEVICES") && target_list(&k->targets) &&
+	    k->opt->gpu < (int)k->targets.n)
 		start_targets(k, w, n->gpu.uuid);
+	if (w->gpu < 0)
+		return;
 	if (k->direct) {
 		if (n->rung == 0)
 			p->gpus[w->gpu] = n->gpu;

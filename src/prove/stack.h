@@ -36,6 +36,7 @@ struct stack {
 	const char *site;      /* its site-packages, or NULL */
 	const char *python;    /* its interpreter, or NULL */
 	const char *ptxas;     /* Triton's, or NULL */
+	const char *ptxas_10;  /* the one that it takes from 10.0 on, where it has two; or NULL */
 	const char *framework; /* the library whose search path counted, or NULL */
 	struct stack_library libraries[STACK_LIBRARIES];
 };

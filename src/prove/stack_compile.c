@@ -149,13 +149,14 @@ static int ptxas(struct lab *l, const struct stack *s)
 	int in = memfd_create("in.ptx", 0), out = memfd_create("out.cubin", 0);
 	size_t n;
 	const char *text = lab_image_text(IMAGE_BASE, &n);
+	const char *file = l->cc >= 100 && s->ptxas_10 ? s->ptxas_10 : s->ptxas;
 	struct stat st;
 	char *image;
 
-	snprintf(l->o->path, sizeof(l->o->path), "%.*s", PROOF_TEXT - 1, s->ptxas);
+	snprintf(l->o->path, sizeof(l->o->path), "%.*s", PROOF_TEXT - 1, file);
 	if (in < 0 || out < 0 || write(in, text, n) != (ssize_t)n)
 		return lab_skip(l, N_("no file in memory to hand to ptxas"));
-	if (run_ptxas(l, s->ptxas, in, out))
+	if (run_ptxas(l, file, in, out))
 		return -1;
 	if (fstat(out, &st) || st.st_size < 64 || st.st_size > 64 << 20)
 		return lab_fail(l, N_("ptxas wrote no machine code"));

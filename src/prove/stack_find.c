@@ -223,6 +223,9 @@ int stack_find(struct arena *a, const char *prefix, struct stack *ret, struct er
 		ptxas = path_join(a, ret->site, "triton/backends/nvidia/bin/ptxas");
 		if (sysroot_exists(f.root, ptxas))
 			ret->ptxas = ptxas;
+		ptxas = path_join(a, ret->site, "triton/backends/nvidia/bin/ptxas-blackwell");
+		if (sysroot_exists(f.root, ptxas))
+			ret->ptxas_10 = ptxas;
 		torch = path_join(a, ret->site, "torch/lib/libtorch_cuda.so");
 		if (sysroot_exists(f.root, torch))
 			ask_loader(&f, torch);

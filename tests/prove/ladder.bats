@@ -438,6 +438,13 @@ figure() {
 		fail "$(json '[g["uuid"] for g in d["gpus"]]')"
 	[ "$(json 'all(any(t["name"] == "memory" and t["result"] == "pass" and t["gpu"] == i for t in d["tests"]) for i in range(4))')" = True ] ||
 		fail "not each was proved"
+	# The order is that of nvidia-smi -L, whatever libcuda begins with; so are the numbers.
+	at "name0=NVIDIA H200 MIG 1g.18gb;nvml.devices=2;nvml.mig0=0;nvml.mig1=1;nvml.migs1=2" prove --json
+	[ "$(json '[g["uuid"] for g in d["gpus"]]')" = "['GPU-00000000-0000-0000-0000-000000000000', 'MIG-1-0', 'MIG-1-1']" ] ||
+		fail "$(json '[g["uuid"] for g in d["gpus"]]')"
+	at "name0=NVIDIA H200 MIG 1g.18gb;nvml.devices=2;nvml.mig0=0;nvml.mig1=1;nvml.migs1=2" prove --json --gpu 2
+	[ "$(json '[(g["gpu"], g["uuid"]) for g in d["gpus"]]')" = "[(2, 'MIG-1-1')]" ] || fail "$(json '[g["uuid"] for g in d["gpus"]]')"
+	[ "$(json 'sorted({t["gpu"] for t in d["tests"]})')" = "[2]" ] || fail "rows of others"
 	at "name0=NVIDIA H200 MIG 1g.18gb;nvml.behave=segv" prove --json
 	expect_status 0
 	[ "$(json 'len(d["gpus"])')" = 1 ] || fail "without NVML"

@@ -3,7 +3,7 @@
  * What a stand-in for a driver library does, by $CUVET_STANDIN_SCRIPT:
  * "cuInit=0;devices=2;name0=...;behave=segv". Without it the stand-ins are a healthy machine with
  * one GPU. Keys of NVML begin with "nvml.". at=CALL        where `behave` happens (nvml.at); "load"
- * is the constructor; by default the initialisation behave=...     segv abort bus exit0 loop flood
+ * is the constructor; by default the initialisation behave=...     segv abort bus exit0 loop wait flood
  * junk slow garbage nonul preload dies KEY=VALUE      what a call gives
  */
 #ifndef STANDIN_SCRIPT_H
@@ -84,12 +84,12 @@ static void die(const char *prefix, int at_start)
 /* The script's misbehaviour, if it belongs to this call. */
 static void behave(const char *prefix, const char *call, const char *init)
 {
-	const char *at = say(prefix, "at", -1, init), *what;
+	const char *what;
 	volatile int forever = 1;
 
 	if (strcmp(call, init) == 0 && is_behaviour(prefix, "dies"))
 		die(prefix, 1);
-	if (strcmp(at, call) != 0)
+	if (strcmp(say(prefix, "at", -1, init), call) != 0)
 		return;
 	what = say(prefix, "behave", -1, "");
 	if (strcmp(what, "segv") == 0)
@@ -105,6 +105,9 @@ static void behave(const char *prefix, const char *call, const char *init)
 	else if (strcmp(what, "loop") == 0)
 		while (forever)
 			;
+	else if (strcmp(what, "wait") == 0)
+		while (forever)
+			pause();
 	else if (strcmp(what, "flood") == 0)
 		flood();
 	else if (strcmp(what, "junk") == 0 && write(3, "nonsense in the answer's pipe", 29) < 0)
