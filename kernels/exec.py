@@ -105,7 +105,10 @@ def jax_step():
         raise AssertionError("jax.devices() has no GPU")
     a = numpy.random.rand(128, 128).astype("float32")
     with jax.default_device(devices[GPU if GPU < len(devices) else 0]):
-        error = abs(numpy.asarray(jax.numpy.dot(a, a)) - a @ a).max()
+        out = jax.numpy.dot(a, a)
+    if hasattr(out, "devices") and any(d.platform == "cpu" for d in out.devices()):
+        raise AssertionError("jax computed on %s" % out.devices())
+    error = abs(numpy.asarray(out) - a @ a).max()
     if not error < 0.2:
         raise AssertionError("off by %g" % error)
     return "%s, %d devices" % (jax.__version__, len(devices))
@@ -120,7 +123,11 @@ def tensorflow_step():
         tf.config.experimental.set_memory_growth(g, True)
     a = numpy.random.rand(128, 128).astype("float32")
     with tf.device("/GPU:%d" % GPU):
-        error = abs(tf.matmul(a, a).numpy() - a @ a).max()
+        out = tf.matmul(a, a)
+    # It takes the processor without a word where the GPU does not serve.
+    if "GPU" not in str(out.device):
+        raise AssertionError("tensorflow computed on %s" % out.device)
+    error = abs(out.numpy() - a @ a).max()
     if not error < 0.2:
         raise AssertionError("off by %g" % error)
     return "%s, %d devices" % (tf.__version__, len(gpus))

@@ -89,3 +89,85 @@ python() { # LINES: what the environment's Python does
 	expect_status 1
 	expect_clean "$OUT"
 }
+
+# frameworks: a Python that has stand-ins for numpy, TensorFlow and JAX, which do what FAKE says.
+frameworks() {
+	local site=$ENV/lib/python3.11/site-packages
+	mkdir -p "$site/tensorflow" "$site/jax"
+	cat >"$site/numpy.py" <<-'END'
+		import random as r
+		class M:
+		    def __init__(self, v): self.v = v
+		    def astype(self, t): return self
+		    def __matmul__(self, o): return M(sum(self.v) * sum(o.v))
+		    def __sub__(self, o): return M(self.v - o.v)
+		    def __abs__(self): return M(abs(self.v))
+		    def max(self): return self.v
+		class random:
+		    rand = staticmethod(lambda *n: M([r.random() for _ in range(8)]))
+		def asarray(x): return x.numpy() if hasattr(x, "numpy") else x
+	END
+	cat >"$site/tensorflow/__init__.py" <<-'END'
+		import contextlib, os, numpy
+		FAKE = os.environ.get("FAKE", "")
+		if FAKE == "import": raise ImportError("libcudart.so.11.0: cannot open shared object file")
+		__version__ = "2.16.1"
+		class config:
+		    list_physical_devices = staticmethod(lambda kind: [] if FAKE == "none" else ["GPU:0"])
+		    class experimental:
+		        set_memory_growth = staticmethod(lambda g, on: None)
+		@contextlib.contextmanager
+		def device(name): yield
+		class Out:
+		    device = "/job:localhost/device:%s:0" % ("CPU" if FAKE == "cpu" else "GPU")
+		    def __init__(self, m): self.m = m
+		    def numpy(self): return self.m
+		    def devices(self): return {jax_device()}
+		def jax_device():
+		    import jax
+		    return jax.devices()[-1] if FAKE != "cpu" else jax.CPU
+		def matmul(a, b):
+		    m = a @ b
+		    if FAKE == "wrong": m.v += 1
+		    if FAKE == "nan": m.v = float("nan")
+		    return Out(m)
+	END
+	cat >"$site/jax/__init__.py" <<-'END'
+		import contextlib, os, tensorflow
+		FAKE = os.environ.get("FAKE", "")
+		__version__ = "0.4.30"
+		class Device:
+		    def __init__(self, p): self.platform = p
+		CPU, GPU = Device("cpu"), Device("gpu")
+		def devices(): return [CPU] if FAKE == "none" else [CPU, GPU]
+		@contextlib.contextmanager
+		def default_device(d): yield
+		class numpy:
+		    dot = staticmethod(lambda a, b: tensorflow.matmul(a, b))
+	END
+	python "PYTHONPATH=$site exec $(command -v python3) -S \"\$@\""
+}
+
+@test "exec: TensorFlow and JAX compute on the GPU, right, or the step fails" {
+	local how
+	command -v python3 >/dev/null || skip "no python3"
+	frameworks
+	cuvet prove --json --stack "$ENV" --exec
+	expect_status 0
+	[ "$(result exec-tensorflow result)" = pass ] || fail "$(result exec-tensorflow why)"
+	[ "$(result exec-tensorflow why)" = "2.16.1, 1 devices" ] || fail "$(result exec-tensorflow why)"
+	[ "$(result exec-jax result)" = pass ] || fail "$(result exec-jax why)"
+	while IFS='|' read -r how why; do
+		FAKE=$how cuvet prove --json --stack "$ENV" --exec
+		expect_status 1
+		[ "$(result exec-tensorflow result)" = fail ] || fail "$how passes"
+		[[ $(result exec-tensorflow why) == *"$why"* ]] || fail "$how: $(result exec-tensorflow why)"
+		[ "$(result exec-jax result)" = fail ] || fail "jax: $how passes"
+	done <<-'END'
+		import|libcudart.so.11.0
+		none|is empty
+		cpu|computed on
+		wrong|off by
+		nan|off by nan
+	END
+}
