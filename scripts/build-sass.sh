@@ -18,18 +18,19 @@ if [ -n "$nvcc" ]; then
 		awk '{ print $1 * 1000 + $2 * 10 }')
 	targets=$("$nvcc" --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$/\1/p')
 	# "module arch number" of what each target runs: a module ending in "a" runs on its own alone.
-	rows=$(sed -e '/^#/d' -e '/^$/d' kernels/modules.list | while read -r name _ target _ last _; do
-		first=${target#sm_}
-		for arch in $targets; do
-			case $first in
-			*a) [ "$arch" != "${first%a}" ] || echo "$name ${first} $arch" ;;
-			*)
-				[ "$arch" -lt "$first" ] || [ "$arch" -gt "$last" ] ||
-					echo "$name $arch $arch"
-				;;
-			esac
-		done
-	done)
+	rows=$(sed -e '/^#/d' -e '/^$/d' kernels/modules.list |
+		while read -r name _ target _ last _; do
+			first=${target#sm_}
+			for arch in $targets; do
+				case $first in
+				*a) [ "$arch" != "${first%a}" ] || echo "$name ${first} $arch" ;;
+				*)
+					[ "$arch" -lt "$first" ] || [ "$arch" -gt "$last" ] ||
+						echo "$name $arch $arch"
+					;;
+				esac
+			done
+		done)
 	echo "$rows" | while read -r name arch number; do
 		"$ptxas" -arch="sm_$arch" "kernels/$name.ptx" -o "$dir/$name.$number.cubin"
 	done

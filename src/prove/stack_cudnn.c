@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A convolution by cuDNN, checked: by the graph interface from version 9 on, as frameworks use it,
- * else by the one of versions 7 and 8. Facts: the documentation of cuDNN (enumerations, prototypes).
+ * else by the one of versions 7 and 8. Facts: the documentation of cuDNN (enumerations,
+ * prototypes).
  */
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A transform by cuFFT, a linear system by cuSOLVER, each small and checked. Facts: the documentation of these libraries (enumerations, prototypes).
+ * A transform by cuFFT, a linear system by cuSOLVER, each small and checked. Facts: the
+ * documentation of these libraries (enumerations, prototypes).
  */
 #include <math.h>
 #include <string.h>

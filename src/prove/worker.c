@@ -21,7 +21,7 @@ static void unmap(void *page)
 	munmap(page, sizeof(struct lab_progress));
 }
 
-/* A process for the rungs from `from` on. Its own deadline is never reached: that of each rung is. */
+/* A process for the rungs from `from` on. Its own deadline is never reached: a rung's is. */
 static void process_start(struct worker *w, int from)
 {
 	w->from = from;

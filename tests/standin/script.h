@@ -2,9 +2,11 @@
 /*
  * What a stand-in for a driver library does, by $CUVET_STANDIN_SCRIPT:
  * "cuInit=0;devices=2;name0=...;behave=segv". Without it the stand-ins are a healthy machine with
- * one GPU. Keys of NVML begin with "nvml.". at=CALL        where `behave` happens (nvml.at); "load"
- * is the constructor; by default the initialisation behave=...     segv abort bus exit0 loop wait flood
- * junk slow garbage nonul preload dies KEY=VALUE      what a call gives
+ * one GPU. Keys of NVML begin with "nvml.".
+ * behave=  segv abort bus exit0 loop wait dies flood junk slow garbage nonul preload
+ * at=CALL  where that happens (nvml.at); "load" is the constructor; by default the initialisation
+ * mark=    a file, for `dies`
+ * KEY=     what a call gives
  */
 #ifndef STANDIN_SCRIPT_H
 #define STANDIN_SCRIPT_H
