@@ -217,9 +217,12 @@ static int operation(struct lab *l, const struct graph *g, void **ret)
 		{ .n = 0 },
 	};
 	const struct attribute forward[] = {
-		{ FORWARD_ALPHA, TYPE_FLOAT, 1, &one }, { FORWARD_BETA, TYPE_FLOAT, 1, &zero },
-		{ FORWARD_CONV, TYPE_DESCRIPTOR, 1, &conv }, { FORWARD_X, TYPE_DESCRIPTOR, 1, &t[0] },
-		{ FORWARD_W, TYPE_DESCRIPTOR, 1, &t[1] },	 { FORWARD_Y, TYPE_DESCRIPTOR, 1, &t[2] },
+		{ FORWARD_ALPHA, TYPE_FLOAT, 1, &one },
+		{ FORWARD_BETA, TYPE_FLOAT, 1, &zero },
+		{ FORWARD_CONV, TYPE_DESCRIPTOR, 1, &conv },
+		{ FORWARD_X, TYPE_DESCRIPTOR, 1, &t[0] },
+		{ FORWARD_W, TYPE_DESCRIPTOR, 1, &t[1] },
+		{ FORWARD_Y, TYPE_DESCRIPTOR, 1, &t[2] },
 		{ .n = 0 },
 	};
 
