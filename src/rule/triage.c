@@ -353,12 +353,25 @@ static struct finding *strongest(struct judge *j)
 	return best;
 }
 
-/* The deepest of those that explain it and are about as strong. */
-static bool ordinary(const struct finding *f, size_t n)
+/* What a project file of the text would lead to is no fact of the machine that complains. */
+static bool of_project(const struct judge *j, const struct finding *f)
+{
+	size_t i;
+
+	for (i = 0; i < j->s->n_projects; i++)
+		if (f->subject && view_starts(view_of(f->subject),
+					       fact_value(&j->s->projects[i].file, "\n")))
+			return true;
+	return false;
+}
+
+static bool ordinary(const struct judge *j, const struct finding *f, size_t n)
 {
 	return (size_t)f->order < n && f->certainty == CERTAINTY_OBSERVED &&
-	       f->weight >= TRIAGE_FACTS;
+	       f->weight >= TRIAGE_FACTS && !of_project(j, f);
 }
+
+/* The deepest of those that explain it and are about as strong. */
 
 static struct finding *deepest(struct judge *j, struct finding *root, size_t n_ordinary)
 {
@@ -373,7 +386,7 @@ static struct finding *deepest(struct judge *j, struct finding *root, size_t n_o
 			/* What follows from facts by the ordinary rules holds, however plainly a
 			 * message names the consequence. */
 			if (f != root && f->weight >= TRIAGE_ROOT &&
-			    (f->weight + TRIAGE_CLOSE >= root->weight || ordinary(f, n_ordinary)) &&
+			    (f->weight + TRIAGE_CLOSE >= root->weight || ordinary(j, f, n_ordinary)) &&
 			    finding_explains(f->id, root->id) &&
 			    !finding_explains(root->id, f->id) &&
 			    (!deeper || f->weight > deeper->weight))

@@ -72,6 +72,30 @@ static enum have listed(struct triage *t, const struct soname *want, const struc
 	return best;
 }
 
+/* The wheel that brings a library: libcublas.so.12 is of nvidia-cublas-cu12. */
+static bool in_wheel(struct triage *t, const struct soname *want)
+{
+	static const char *const odd[][2] = { { "libcudart", "cuda-runtime" },
+					      { "libnvrtc", "cuda-nvrtc" },
+					      { "libcupti", "cuda-cupti" },
+					      { "libcublasLt", "cublas" } };
+	const struct snapshot *s = t->j->s;
+	const char *part = want->name + 3;
+	const char *wheel;
+	size_t i;
+
+	if (!s->n_pythons || strlen(want->name) < 4 || !isdigit((unsigned char)*want->version))
+		return false;
+	for (i = 0; i < ARRAY_LEN(odd); i++)
+		if (strcmp(want->name, odd[i][0]) == 0)
+			part = odd[i][1];
+	wheel = arena_printf(t->j->a, "nvidia-%s-cu%ld", part, strtol(want->version, NULL, 10));
+	for (i = 0; i < s->pythons[0].n_packages; i++)
+		if (fact_is(&s->pythons[0].packages[i].name, wheel))
+			return true;
+	return false;
+}
+
 /* "cuDNN: 8.0.4" of a list of versions, where libcudnn.so.7 is wanted. */
 static bool another_cudnn(struct triage *t, const struct soname *want, const struct sign **ret)
 {
@@ -99,6 +123,8 @@ static void missing(struct triage *t, const struct sign *g)
 		return;
 	cudnn = strncmp(want.name, "libcudnn", 8) == 0;
 	have = listed(t, &want, &where);
+	if (have != HAVE_SAME && !cudnn && in_wheel(t, &want))
+		have = HAVE_SAME;
 	if (cudnn && have == HAVE_NONE && another_cudnn(t, &want, &where))
 		have = HAVE_OTHER;
 	if (have == HAVE_SAME)
@@ -138,9 +164,7 @@ static void cudnn_major(struct triage *t)
 	const struct snapshot *s = t->j->s;
 	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
 	const char *release = torch ? look_torch_release(t->j, torch) : NULL;
-	int want = triage_has(t, "wants-cudnn-9") ? 9 :
-		   triage_has(t, "wants-cudnn-8") ? 8 :
-						    0;
+	int want = triage_has(t, "wants-cudnn-9") ? 9 : triage_has(t, "wants-cudnn-8") ? 8 : 0;
 	struct finding *f;
 	int brings;
 
@@ -197,7 +221,8 @@ void triage_libraries(struct triage *t)
 
 	for (i = 0; i < s->n_signs; i++)
 		if (fact_is(&s->signs[i].id, "shared-missing") ||
-		    fact_is(&s->signs[i].id, "ldd-not-found"))
+		    fact_is(&s->signs[i].id, "ldd-not-found") ||
+		    fact_is(&s->signs[i].id, "library-not-found-said"))
 			missing_and(t, &s->signs[i]);
 		else if (fact_is(&s->signs[i].id, "dll-missing"))
 			triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, 66, "dll-missing");
