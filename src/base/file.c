@@ -12,36 +12,87 @@
 
 #include "base/arena.h"
 
-int file_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct view *ret,
-		 struct err *err)
+static int too_big(const char *name, size_t limit, struct err *err)
 {
-	size_t cap = 8192, n = 0;
-	struct stat st;
-	char *buf;
+	return err_set(err, ERR_TOOBIG, _("%s: larger than the limit of %zu MiB"), name,
+		       limit >> 20);
+}
+
+/* Reads until the end or until the buffer is full; -1 with errno, else 1 at the end. */
+static int fill(int fd, char *buf, size_t cap, size_t *n)
+{
 	ssize_t r;
 
-	/* What the size promises, and one byte to see the end by; a file may still grow. */
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
-	    (size_t)st.st_size <= limit)
-		cap = (size_t)st.st_size + 1;
-	buf = arena_alloc(a, cap);
-
-	for (;;) {
-		if (n == cap) {
-			buf = arena_grow(a, buf, cap, cap * 2);
-			cap *= 2;
-		}
-		r = read(fd, buf + n, cap - n);
+	while (*n < cap) {
+		r = read(fd, buf + *n, cap - *n);
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r < 0)
-			return err_errno(err, errno, "%s", name);
+			return -1;
 		if (r == 0)
-			break;
-		n += (size_t)r;
+			return 1;
+		*n += (size_t)r;
+	}
+	return 0;
+}
+
+/*
+ * A pipe says no size. Its buffer is no part of the arena while it grows, so that what was read is
+ * moved and not copied: half the memory of a large text.
+ */
+static int read_stream(struct arena *a, int fd, const char *name, size_t limit, struct view *ret,
+		       struct err *err)
+{
+	size_t cap = 0, n = 0;
+	char *buf = NULL, *more;
+	int end = 0, saved;
+
+	while (!end) {
+		cap = cap ? cap * 2 : 65536;
+		if (cap > limit + 1)
+			cap = limit + 1;
+		more = realloc(buf, cap);
+		if (!more) {
+			free(buf);
+			arena_exhausted(a);
+		}
+		buf = more;
+		end = fill(fd, buf, cap, &n);
+		if (end < 0 || n > limit) {
+			saved = errno;
+			free(buf);
+			return end < 0 ? err_errno(err, saved, "%s", name)
+				       : too_big(name, limit, err);
+		}
+	}
+	arena_defer(a, free, buf);
+	*ret = (struct view){ .p = buf, .n = n };
+	return 0;
+}
+
+int file_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct view *ret,
+		 struct err *err)
+{
+	size_t cap, n = 0;
+	struct stat st;
+	char *buf;
+	int end;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0 || (size_t)st.st_size > limit)
+		return read_stream(a, fd, name, limit, ret, err);
+	/* What the size promises, and one byte to see the end by; a file may still grow. */
+	cap = (size_t)st.st_size + 1;
+	buf = arena_alloc(a, cap);
+	for (;;) {
+		end = fill(fd, buf, cap, &n);
+		if (end < 0)
+			return err_errno(err, errno, "%s", name);
 		if (n > limit)
-			return err_set(err, ERR_TOOBIG, _("%s: larger than the limit of %zu MiB"),
-				       name, limit >> 20);
+			return too_big(name, limit, err);
+		if (end)
+			break;
+		buf = arena_grow(a, buf, cap, cap * 2);
+		cap *= 2;
 	}
 	*ret = (struct view){ .p = buf, .n = n };
 	return 0;

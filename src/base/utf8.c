@@ -2,6 +2,8 @@
 /* UTF-8 decoding by the rules of Unicode 15 table 3-7; keeps no state and allocates nothing. */
 #include "base/utf8.h"
 
+#include <string.h>
+
 #include "base/attr.h"
 
 static bool is_tail(struct view v, size_t i)
@@ -53,8 +55,16 @@ int32_t utf8_next(struct view v, size_t *i)
 bool utf8_valid(struct view v, size_t *ret_bad_offset)
 {
 	size_t i = 0, at;
+	uint64_t eight;
 
 	while (i < v.n) {
+		if (i + sizeof(eight) <= v.n) {
+			memcpy(&eight, v.p + i, sizeof(eight));
+			if (!(eight & 0x8080808080808080u)) {
+				i += sizeof(eight);
+				continue;
+			}
+		}
 		if ((unsigned char)v.p[i] < 0x80) {
 			i++;
 			continue;
@@ -91,10 +101,10 @@ static bool in_ranges(const struct range *r, size_t n, int32_t cp)
 bool utf8_is_format(int32_t cp)
 {
 	static const struct range format[] = {
-		{ .from = 0x00AD, .to = 0x00AD }, { .from = 0x061C, .to = 0x061C },
-		{ .from = 0x180E, .to = 0x180E }, { .from = 0x200B, .to = 0x200F },
-		{ .from = 0x2028, .to = 0x202E }, { .from = 0x2060, .to = 0x206F },
-		{ .from = 0xFEFF, .to = 0xFEFF }, { .from = 0xFFF9, .to = 0xFFFB },
+		{ .from = 0x00AD, .to = 0x00AD },   { .from = 0x061C, .to = 0x061C },
+		{ .from = 0x180E, .to = 0x180E },   { .from = 0x200B, .to = 0x200F },
+		{ .from = 0x2028, .to = 0x202E },   { .from = 0x2060, .to = 0x206F },
+		{ .from = 0xFEFF, .to = 0xFEFF },   { .from = 0xFFF9, .to = 0xFFFB },
 		{ .from = 0xE0000, .to = 0xE007F },
 	};
 

@@ -17,7 +17,8 @@
 #include "source/source.h"
 #include "triage/triage.h"
 
-static const struct opt opt_each = { .name = "each", .kind = OPT_FLAG,
+static const struct opt opt_each = { .name = "each",
+				     .kind = OPT_FLAG,
 				     .offset = offsetof(struct options, each),
 				     .help = N_("take each file as a case of its own") };
 static const struct opt opt_snapshot = {
@@ -59,8 +60,8 @@ static void put_facts(const struct snapshot *s, struct strbuf *out)
 	strbuf_addc(out, '\n');
 }
 
-static int judge_text(struct run *r, struct compat *c, const struct text *t, struct strbuf *out,
-		      enum verdict *ret)
+static int judge_text(const struct run *r, struct compat *c, const struct text *t,
+		      struct strbuf *out, enum verdict *ret)
 {
 	const struct options *o = r->o;
 	struct judge_options jo = { .triage = true };
@@ -102,11 +103,34 @@ static bool is_json(const struct options *o)
 	return o->format && strcmp(o->format, "json") == 0 && !o->reply;
 }
 
+/* Each on memory of its own: a thousand cases take no more than the largest. */
+static int one_case(const struct run *r, struct compat *c, const char *path, struct strbuf *out,
+		    enum verdict *ret)
+{
+	struct arena *a = arena_new(NULL);
+	struct run own = *r;
+	struct text t = { 0 };
+	struct strbuf b;
+	int code;
+
+	own.a = a;
+	strbuf_init(&b, a);
+	code = add_file(&own, path, &t);
+	if (!code)
+		code = judge_text(&own, c, &t, &b, ret);
+	if (!code)
+		strbuf_addn(out, b.s, b.n);
+	arena_free(a);
+	return code;
+}
+
 /* One report a file; the worst verdict decides: blocked before undetermined before the rest. */
 static int each(struct run *r, struct compat *c, struct strbuf *out, enum verdict *ret)
 {
-	static const int rank[] = { [VERDICT_STACK_OK] = 0, [VERDICT_DEGRADED] = 1,
-				    [VERDICT_UNDETERMINED] = 2, [VERDICT_BLOCKED] = 3 };
+	static const int rank[] = { [VERDICT_STACK_OK] = 0,
+				    [VERDICT_DEGRADED] = 1,
+				    [VERDICT_UNDETERMINED] = 2,
+				    [VERDICT_BLOCKED] = 3 };
 	const struct str_list *args = &r->o->args;
 	bool json = is_json(r->o);
 	enum verdict v;
@@ -117,16 +141,11 @@ static int each(struct run *r, struct compat *c, struct strbuf *out, enum verdic
 	if (json)
 		strbuf_add(out, "{\"schema\":\"cuvet.reports/1\",\"reports\":[");
 	for (i = 0; i < args->n; i++) {
-		struct text t = { 0 };
-
-		code = add_file(r, args->v[i], &t);
-		if (code)
-			return code;
 		if (json && i)
 			strbuf_addc(out, ',');
 		else if (!json)
 			strbuf_printf(out, "%s== %s\n", i ? "\n" : "", clean(r->a, args->v[i]));
-		code = judge_text(r, c, &t, out, &v);
+		code = one_case(r, c, args->v[i], out, &v);
 		if (code)
 			return code;
 		if (rank[v] > rank[*ret])

@@ -226,14 +226,36 @@ static size_t ascii(struct out *o, struct view v, size_t i)
 	return 1;
 }
 
+/* Bytes that stand for themselves, until one that has to be looked at. */
+static size_t plain_run(struct view v, size_t i)
+{
+	size_t start = i;
+
+	while (i < v.n) {
+		unsigned char c = (unsigned char)v.p[i];
+
+		if (c >= 0x7f || (c < 0x20 && c != '\n' && c != '\t') || c == '[' || c == '&' ||
+		    c == '<')
+			break;
+		i++;
+	}
+	return i - start;
+}
+
 struct view text_clean(struct view utf8)
 {
 	/* Nothing gets longer, so that writing never overtakes reading. */
 	struct out o = { .s = (char *)(uintptr_t)utf8.p };
-	size_t i = 0, was;
+	size_t i = 0, was, n;
 	int32_t cp;
 
 	while (i < utf8.n) {
+		n = plain_run(utf8, i);
+		if (n) {
+			put(&o, utf8.p + i, n);
+			i += n;
+			continue;
+		}
 		if ((unsigned char)utf8.p[i] < 0x80) {
 			i += ascii(&o, utf8, i);
 			continue;

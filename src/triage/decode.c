@@ -52,21 +52,42 @@ static struct view convert(struct arena *a, struct view raw, const char *from)
 	return (struct view){ .p = out, .n = (size_t)(q - out) };
 }
 
-static struct view replace_bad(struct arena *a, struct view raw)
+/* Is it a program's file, not text in an encoding that is not known?  By its share of such bytes.
+ */
+static bool is_binary(struct view raw)
 {
-	char *out = arena_alloc(a, raw.n + 1);
-	size_t i = 0, was, k = 0;
+	struct view head = { .p = raw.p, .n = raw.n < 65536 ? raw.n : 65536 };
+	size_t i = 0, bad = 0;
+
+	while (i < head.n) {
+		unsigned char c = (unsigned char)head.p[i];
+
+		if (utf8_next(head, &i) < 0 || !c)
+			bad++;
+	}
+	return bad * 8 > head.n;
+}
+
+/* Of a binary what strings(1) would show, in place; line ends stay. */
+static struct view only_strings(struct view raw)
+{
+	enum { LEAST = 6 };
+	char *out = (char *)(uintptr_t)raw.p;
+	size_t i = 0, k = 0, start;
 
 	while (i < raw.n) {
-		was = i;
-		if (utf8_next(raw, &i) < 0) {
-			out[k++] = '?';
-			continue;
+		for (start = i; i < raw.n && raw.p[i] >= ' ' && raw.p[i] < 0x7f; i++)
+			;
+		if (i - start >= LEAST) {
+			memmove(out + k, raw.p + start, i - start);
+			k += i - start;
+			out[k++] = i < raw.n && raw.p[i] == '\n' ? '\n' : ' ';
+		} else if (i < raw.n && raw.p[i] == '\n') {
+			out[k++] = '\n';
 		}
-		memcpy(out + k, raw.p + was, i - was);
-		k += i - was;
+		i++;
 	}
-	return (struct view){ .p = out, .n = k };
+	return (struct view){ .p = out, .n = k < raw.n ? k : raw.n };
 }
 
 /* Korean Windows pastes are CP949: most high bytes then come in pairs of lead and trail. */
@@ -158,5 +179,6 @@ struct view text_decode(struct arena *a, struct view raw)
 	nul = memchr(raw.p, 0, raw.n) != NULL;
 	if (!nul && looks_cp949(raw))
 		return convert(a, raw, "CP949");
-	return replace_bad(a, raw);
+	/* text_clean takes out the bytes that are no UTF-8. */
+	return is_binary(raw) ? only_strings(raw) : raw;
 }

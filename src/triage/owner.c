@@ -334,7 +334,9 @@ static void one_line(struct arena *a, struct text *t, size_t i, struct owners *l
 			o.place = st->now.place;
 	}
 	l->owner = (uint16_t)index_of(a, list, &o);
-	if (l->owner && !l->cmd_at && l->s.n && fails(l->s)) {
+	/* Facts come from the beginning and the end of a huge log, too. */
+	if (l->owner && !l->cmd_at && l->s.n &&
+	    (i < FACT_LINES_HEAD || i + FACT_LINES_TAIL > t->n) && fails(l->s)) {
 		list->v[l->owner].failures++;
 		list->v[l->owner].last_failure = i;
 	}

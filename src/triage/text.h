@@ -14,6 +14,8 @@
 struct arena;
 
 enum { NO_COMMAND = -1, TEXT_LINES_MAX = 1000000 };
+/* Of a huge log facts are looked for in its first and its last lines, signs in all of it. */
+enum { FACT_LINES_HEAD = 20000, FACT_LINES_TAIL = 4000 };
 
 struct line {
 	struct view s;	 /* without blanks at its ends */
@@ -53,8 +55,10 @@ size_t text_line_at(const struct text *t, size_t at);
 bool text_silent(const struct text *t, size_t i);
 
 /* Steps of normalisation, for tests and fuzzing. */
-struct view text_decode(struct arena *a, struct view raw); /* to UTF-8, whatever it was */
-struct view text_clean(struct view utf8); /* in place: no escapes, controls, entities */
+/* To UTF-8, whatever it was, but for single bytes that are none; of a binary the readable parts. */
+struct view text_decode(struct arena *a, struct view raw);
+/* In place: valid UTF-8 without escapes, controls, entities. */
+struct view text_clean(struct view utf8);
 /* The command of a prompt line ("$ ls -l", ">>> x", "PS C:\> dir"); empty when it is none. */
 struct view text_prompt(struct view line);
 /* The line without the time, level, service or pod that a log writes in front of it. */

@@ -8,9 +8,6 @@
 #include "triage/prose.h"
 #include "triage/sign.h"
 
-/* Facts are looked for in the first and the last lines of a huge log, signs in all of it. */
-enum { HEAD_LINES = 20000, TAIL_LINES = 4000 };
-
 static void extract(struct paste *p, size_t i)
 {
 	size_t k;
@@ -29,7 +26,9 @@ static bool fills(const struct paste *p, size_t i)
 static size_t next_line(const struct text *t, size_t i)
 {
 	i++;
-	return i == HEAD_LINES && t->n > HEAD_LINES + TAIL_LINES ? t->n - TAIL_LINES : i;
+	return i == FACT_LINES_HEAD && t->n > FACT_LINES_HEAD + FACT_LINES_TAIL
+		       ? t->n - FACT_LINES_TAIL
+		       : i;
 }
 
 int triage_snapshot(struct arena *a, struct compat *c, const struct text *t, struct snapshot *ret,
