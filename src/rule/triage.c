@@ -313,6 +313,22 @@ static bool of_another(const struct snapshot *s, const struct finding *f)
 	return p && fact_no(&p->active);
 }
 
+/* About a project file in the text: an excerpt, of which nobody says that it is what failed. */
+static bool of_project(const struct snapshot *s, const struct finding *f)
+{
+	size_t i, n;
+
+	for (i = 0; i < s->n_projects; i++) {
+		const char *file = fact_value(&s->projects[i].file, "");
+
+		n = strlen(file);
+		if (n && strncmp(f->subject, file, n) == 0 &&
+		    (f->subject[n] == '\0' || f->subject[n] == ','))
+			return true;
+	}
+	return false;
+}
+
 static void weigh(struct triage *t)
 {
 	size_t i;
@@ -321,7 +337,9 @@ static void weigh(struct triage *t)
 		struct finding *f = t->j->findings[i];
 
 		if (!f->weight) {
-			f->weight = f->severity == SEVERITY_ERROR   ? TRIAGE_FACTS :
+			f->weight = f->severity == SEVERITY_ERROR && of_project(t->j->s, f) ?
+					    TRIAGE_PROJECT :
+				    f->severity == SEVERITY_ERROR   ? TRIAGE_FACTS :
 				    f->severity == SEVERITY_WARNING ? TRIAGE_WARNING :
 								      20;
 			if (t->points[f->id])

@@ -16,6 +16,7 @@
 enum {
 	TRIAGE_ROOT = 50,
 	TRIAGE_FACTS = 62,
+	TRIAGE_PROJECT = 54, /* the same over a project file that the text shows */
 	TRIAGE_WARNING = 46,
 	TRIAGE_POINTED = 20,
 	TRIAGE_AGAINST = 40,
