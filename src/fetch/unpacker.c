@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "fetch/sandbox.h"
+#include "fetch/tarcheck.h"
 #include "fetch/zipdir.h"
 #include "net/crypto.h"
 #include "sys/archive_door.h"
@@ -198,14 +199,33 @@ static int rest_is_zero(struct job *j, struct packed *p, struct err *err)
 	}
 }
 
+/* The tar, read twice: by libarchive, and by who follows its headers. */
+struct tar {
+	int pipe;
+	struct tarcheck *check;
+	struct err fault; /* what the second reader says */
+};
+
+static int64_t tar_read(void *ctx, void *buf, size_t n)
+{
+	struct tar *t = ctx;
+	int64_t k = pipe_read(&t->pipe, buf, n);
+
+	return k > 0 && tarcheck_add(t->check, buf, (size_t)k, &t->fault) ? -1 : k;
+}
+
 static int unpack_tar(struct job *j, struct unpack_done *done, struct err *err)
 {
+	struct tar t = { .pipe = j->pipe, .check = tarcheck_new(j->a) };
 	struct packed *p;
-	int r = packed_open_tar(j->a, pipe_read, &j->pipe, &p, err);
+	int r = packed_open_tar(j->a, tar_read, &t, &p, err);
 
 	if (!r)
 		r = unpack_into(j->a, p, j->ask->staging, &j->ask->limits, j->ask->crypto, done,
 				err);
+	/* That its source failed is all that libarchive knows. */
+	if (t.fault.code)
+		return err_set(err, t.fault.code, "%s", t.fault.msg);
 	return r ? r : rest_is_zero(j, p, err);
 }
 
@@ -371,7 +391,8 @@ static void tell(struct unpacker *w, int which, const struct news *n)
 	/* A full pipe holds news enough; a closed one means that the child is gone. */
 	if (write(w->feed[which], n, sizeof(*n)) < 0 && !n->last)
 		return;
-	/* Should the last ones not have come through, the end of the pipe is what the child sees. */
+	/* Should the last ones not have come through, the end of the pipe is what the child sees.
+	 */
 	if (n->last)
 		cleanup_fd(&w->feed[which]);
 }

@@ -11,6 +11,7 @@ import lzma
 import os
 import pathlib
 import struct
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -53,15 +54,28 @@ def sparse_bomb():
     return evil((info, b""))
 
 
-def pax_size():
-    """Extended header and ustar header disagree about the size: where the next header is, too."""
-    inner = tar([member(TOP + "/evil", data=b"x" * 10)], compress="")
+def two_sizes(pax, ustar, kind=T.REGTYPE, more=()):
+    """Extended header and ustar header disagree about the size, and so about where the next header
+    is: in what is the contents for one reader lies an archive for the other."""
+    inner = tar([member(TOP + "/evil", data=b"x" * 10)], compress="")[:1024]
+    sizes = {"inner": len(inner), "none": 0}
     info = T.TarInfo(TOP + "/lib/odd")
-    info.size = len(inner)
-    info.pax_headers = {"size": "0"}
-    buf = info.tobuf(T.PAX_FORMAT)
-    return lzma.compress(tar(good_members(), compress="").rstrip(b"\0") + b"\0" * 512 + buf + inner +
-                         b"\0" * 1024, preset=0)
+    info.type = kind
+    info.size = sizes.get(ustar, ustar)
+    records = [b"size=%d" % sizes[pax]] if pax in sizes else []
+    # Two digits of length, a blank and the end of the line.
+    records = b"".join(b"%d %s\n" % (len(r) + 4, r) for r in records + list(more))
+    ext = T.TarInfo("./PaxHeaders/odd")
+    ext.type, ext.size = T.XHDTYPE, len(records)
+    return raw_tar(ext.tobuf(T.USTAR_FORMAT) + records + b"\0" * (-len(records) % 512) +
+                   info.tobuf(T.GNU_FORMAT) + inner)
+
+
+def all_sizes():
+    """A global header that gives all entries a size."""
+    ext = T.TarInfo("./GlobalHead")
+    ext.type, ext.size = T.XGLTYPE, 11
+    return raw_tar(ext.tobuf(T.USTAR_FORMAT) + b"11 size=10\n" + b"\0" * 501)
 
 
 def zeros(mib):
@@ -119,9 +133,18 @@ CASES = [
     ("A13 sticky file", lambda: evil(member(TOP + "/t", data=b"x", mode=0o1644)), "sticky"),
     ("A13 file capabilities", lambda: evil(member(
         TOP + "/cap", data=b"x", pax={"SCHILY.xattr.security.capability": "x"})), "capabilities"),
-    ("A14 two sizes", pax_size, ""),
-    ("A15 negative size", lambda: raw_tar(header(TOP + "/neg", b"\xff" * 12)), ""),
+    ("A14 size 0 by pax, more by ustar", lambda: two_sizes("none", "inner"), "has two sizes"),
+    ("A14 size 0 by ustar, more by pax", lambda: two_sizes("inner", "none"), "has two sizes"),
+    ("A14 sizes by one", lambda: two_sizes("inner", 1025), "has two sizes"),
+    ("A14 two sizes by pax", lambda: two_sizes("inner", "inner", more=[b"size=0"]), "take differently"),
+    ("A14 a size for all", lambda: all_sizes(), "take differently"),
+    ("A14 a hard link with contents", lambda: two_sizes(None, "inner", kind=T.LNKTYPE),
+     "no contents"),
+    ("A14 a folder with contents", lambda: two_sizes(None, "inner", kind=T.DIRTYPE), "no contents"),
+    ("A15 negative size", lambda: raw_tar(header(TOP + "/neg", b"\xff" * 12)), "cannot be read"),
     ("A15 size beyond all", lambda: raw_tar(header(TOP + "/big", b"\x80" + b"\0" * 3 + b"\x7f" + b"\xff" * 7)), ""),
+    ("A15 size of 90 bits", lambda: raw_tar(header(TOP + "/big", b"\x80" + b"\x7f" * 11)), "cannot be read"),
+    ("A15 size in words", lambda: raw_tar(header(TOP + "/big", b"0000001x000\0")), "cannot be read"),
     ("A16 bad checksum", lambda: raw_tar(b"x" * 512), ""),
     ("A17 cut", lambda: tar(good_members())[:-100], ""),
     ("A17 cut in a member", lambda: lzma.compress(tar(good_members(), compress="")[:30000]), ""),
@@ -216,6 +239,34 @@ def good(tap, base):
     tap.check("a hard link to a file before it", r.returncode == 0 and v.returncode == 0 and
               (w.target / "lib/hard").read_bytes() == FILES["lib/libcudnn.so.9.1.1"], r)
     w.done()
+    # What a good tar may hold beside files: long names, pax headers, sparse files of both kinds.
+    odd = [member(TOP + "/lib/" + "n" * 150, data=b"long", pax={"comment": "size=7"})]
+    for fmt in (T.PAX_FORMAT, T.GNU_FORMAT):
+        w = World(base)
+        w.cudnn(tar(good_members() + odd, fmt=fmt))
+        r = w.install()
+        tap.check("A14 long names and headers are taken (%s)" % fmt, r.returncode == 0 and w.whole() and
+                  (w.target / "lib" / ("n" * 150)).read_bytes() == b"long", r)
+        w.done()
+    for kind in ("gnu", "pax"):
+        w = World(base)
+        top = w.base / TOP
+        top.mkdir()
+        with open(top / "holes", "wb") as f:
+            for i in range(60):
+                f.seek(i * 65536)
+                f.write(b"data")
+        good = {**FILES, "holes": (top / "holes").read_bytes()}
+        for name, data in FILES.items():
+            (top / name).parent.mkdir(exist_ok=True)
+            (top / name).write_bytes(data)
+        raw = subprocess.run(["tar", "-C", str(w.base), "-S", "--format=" + kind, "-cf", "-", TOP],
+                             stdout=subprocess.PIPE).stdout
+        w.cudnn(lzma.compress(raw))
+        r = w.install("--max-size", "64M")
+        tap.check("A19 a sparse file is taken (%s, %d bytes)" % (kind, len(raw)), r.returncode == 0 and
+                  all((w.target / n).read_bytes() == d for n, d in good.items()), r)
+        w.done()
     w = World(base)
     w.cudnn(evil(member(TOP + "/odd", data=b"x", mode=0o777)))
     r = w.install()

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "fetch/record.h"
+#include "fetch/tarcheck.h"
 #include "fetch/walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -56,6 +57,22 @@ static void check(const struct walk_entry *e)
 			abort();
 }
 
+/* What comes in pieces is judged as what comes at once. */
+static void check_headers(struct arena *a, const uint8_t *data, size_t size)
+{
+	struct tarcheck *whole = tarcheck_new(a), *pieces = tarcheck_new(a);
+	struct err one = { 0 }, other = { 0 };
+	int r = tarcheck_add(whole, data, size, &one), k = 0;
+	size_t i, n;
+
+	for (i = 0; i < size && !k; i += n) {
+		n = size - i < 7 ? size - i : 7;
+		k = tarcheck_add(pieces, data + i, n, &other);
+	}
+	if (r != k || strcmp(one.msg, other.msg) != 0)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct walk_limits limits = { .total = 1 << 22, .archive = size, .ratio = 200,
@@ -72,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		arena_free(a);
 		return 0;
 	}
+	check_headers(a, data + 1, size - 1);
 	if (data[0] & 1) {
 		if (packed_open_filter(a, give, &m, "x", &outer, NULL) == 0 &&
 		    packed_next(outer, &member, NULL) > 0 &&

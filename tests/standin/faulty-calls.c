@@ -7,7 +7,8 @@
  * CUVET_FAULT, several separated by blanks:
  *   N:ERRNO       the N'th call fails                N:kill  the process ends there by SIGKILL
  *   N:killall     its parent first, when it is a child of the first process
- *   NAME=ERRNO    every call of that name fails      short   reads and writes come in pieces, EINTR between
+ *   NAME=ERRNO    every call of that name fails
+ *   short         reads and writes come in pieces, EINTR between
  *   clock         each look at the wall clock shows a time an hour before the last
  */
 #include <dirent.h>
