@@ -11,7 +11,8 @@
 #include "probe/loading.h"
 #include "sys/elf_symbol.h"
 
-enum { ENVS_MAX = 8, NAMES_MAX = 4096, LIST_MAX = 16, SYMBOLS_MAX = 4000, TEXT_MAX = 1 << 16 };
+enum { ENVS_MAX = 8, NAMES_MAX = 4096, LIST_MAX = 16, SYMBOLS_MAX = 4000, TEXT_MAX = 1 << 16,
+       FETCHED_MAX = 64 };
 
 /* A folder in which libraries may lie. */
 struct place {
@@ -49,10 +50,36 @@ static void add_place(struct hunt *h, const char *dir, bool own)
 		(struct place){ .dir = real, .names = names, .own = own };
 }
 
+/*
+ * What `cuvet fetch` unpacked: PREFIX/<name>/<version>[-cuda<N>]/lib, by the prefixes that `cuvet
+ * env` knows too.
+ */
+static void add_fetched(struct hunt *h, const char *prefix)
+{
+	struct arena *a = h->p->a;
+	struct dirlist names, versions;
+	size_t i, k;
+
+	if (sysroot_list(h->p->root, a, prefix, FETCHED_MAX, &names) != 0)
+		return;
+	for (i = 0; i < names.n; i++) {
+		const char *top = path_join(a, prefix, names.names[i]);
+
+		if (names.names[i][0] == '.' ||
+		    sysroot_list(h->p->root, a, top, FETCHED_MAX, &versions) != 0)
+			continue;
+		for (k = 0; k < versions.n; k++)
+			if (strcmp(versions.names[k], "current") != 0)
+				add_place(h, arena_printf(a, "%s/%s/lib", top, versions.names[k]),
+					  false);
+	}
+}
+
 static void find_places(struct hunt *h)
 {
 	static const char *const libs[] = { "lib64", "lib", "targets/x86_64-linux/lib",
 					    "targets/sbsa-linux/lib", "targets/aarch64-linux/lib" };
+	const char *home = snapshot_env(h->p->s, "HOME");
 	struct arena *a = h->p->a;
 	struct dirlist list;
 	size_t i, k;
@@ -77,6 +104,10 @@ static void find_places(struct hunt *h)
 	add_place(h, "/usr/local/cuda/lib64", false);
 	add_place(h, "/usr/local/cudnn/lib", false);
 	add_place(h, "/usr/local/cudnn/lib64", false);
+	if (home && home[0] == '/')
+		add_fetched(h, path_join(a, home, ".local/cuvet"));
+	add_fetched(h, "/usr/local/cuvet");
+	add_fetched(h, "/opt/cuvet");
 }
 
 static void note(struct hunt *h, struct fact_list *f, const char *path, const char *source)
