@@ -27,6 +27,7 @@ needs() {
 	build header cjson/cJSON.h libcjson-dev must
 	build header yaml.h libyaml-dev must
 	build header archive.h libarchive-dev may
+	build header lzma.h liblzma-dev may
 	build header pcre2.h libpcre2-dev must
 	build header openssl/evp.h libssl-dev may
 	build header curl/curl.h libcurl4-openssl-dev may

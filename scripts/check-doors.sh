@@ -22,6 +22,7 @@ shopt -s extglob
 door cJSON 'cjson/|cJSON' 'src/base/json*.c'
 door libcurl 'curl/' 'src/net/http_curl.c'
 door libarchive 'archive(_entry)?\.h' 'src/sys/archive_door?(_tar).c'
+door liblzma 'lzma\.h' 'src/sys/xz_door.c'
 door libcrypto 'openssl/' 'src/net/crypto.c'
 door PCRE2 'pcre2' 'src/base/regex*.c'
 door libyaml 'yaml' 'src/base/yaml*.c'

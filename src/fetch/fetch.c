@@ -229,8 +229,11 @@ static int plan_items(struct fetch *f, const struct manifest *m, struct fetch_it
 	prefix_close(&s);
 	for (i = 0; i < n && !r; i++)
 		if (items[i].other)
-			note(f, arena_printf(f->a, _("%s was installed from another archive than the manifest names now (sha256 %s)"),
-					     items[i].path, items[i].sha256));
+			note(f,
+			     arena_printf(
+				     f->a,
+				     _("%s was installed from another archive than the manifest names now (sha256 %s)"),
+				     items[i].path, items[i].sha256));
 	*ret = items;
 	*ret_n = r ? 0 : n;
 	return r;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is installed below a prefix, which is in use, and whether it is still as it was; takes nothing away. */
+/* What is installed below a prefix, which is in use, and whether it is still as it was; takes
+ * nothing away. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,8 +35,8 @@ static bool is_none(int errnum)
 }
 
 /*
- * The beginning of a record, which holds its head; cut to whole lines. 1, 0 when there is no record,
- * -errno when it cannot be read.
+ * The beginning of a record, which holds its head; cut to whole lines. 1, 0 when there is no
+ * record, -errno when it cannot be read.
  */
 static int read_head(struct arena *a, int dir, const char *path, struct record *ret)
 {

@@ -181,8 +181,9 @@ static int copy_file(struct unpack *u, int home, const char *from, int dir, cons
 		if (n > 0 && walk_bytes(u->walk, (uint64_t)n, err))
 			return -(int)ERR_TOOBIG;
 		errno = n < 0 ? errno : 0;
-		if (n < 0 || file_write_fd(out, base, (struct view){ .p = u->block, .n = (size_t)n },
-					   &ignored))
+		if (n < 0 ||
+		    file_write_fd(out, base, (struct view){ .p = u->block, .n = (size_t)n },
+				  &ignored))
 			return failed(err, errno ? errno : EIO, e->path);
 	}
 	if (fchmod(out, st.st_mode & 07777) < 0 || close(take_fd(&out)) < 0)

@@ -19,6 +19,7 @@
 #include "fetch/zipdir.h"
 #include "net/crypto.h"
 #include "sys/archive_door.h"
+#include "sys/xz_door.h"
 
 enum {
 	DECODER,
@@ -147,25 +148,68 @@ int unpacker_kind_ok(const char *name, struct err *err)
 	return err_set(err, ERR_DATA, _("%.300s: neither a tar (xz, gzip, zstd) nor a zip"), name);
 }
 
+/* False when the other one gave up, who says why. */
+static bool hand_on(struct job *j, const char *block, size_t n)
+{
+	return put_all(j->pipe, block, n) == 0;
+}
+
+/*
+ * By threads, where liblzma has them. 1: it has none, or they could not be had; *ret_done bytes
+ * were handed on.
+ */
+static int decode_by_threads(struct job *j, char *block, uint64_t *ret_done, struct err *err)
+{
+	static const char magic[6] = { '\xFD', '7', 'z', 'X', 'Z', '\0' };
+	struct xz_threads *x;
+	int64_t n;
+
+	*ret_done = 0;
+	if (xz_threads_open(j->a, feed_read, &j->feed, &x, err))
+		return 1;
+	while ((n = xz_threads_read(x, block, BLOCK, err)) > 0) {
+		if (!*ret_done && n >= (int64_t)sizeof(magic) &&
+		    memcmp(block, magic, sizeof(magic)) == 0)
+			return err_set(
+				err, ERR_DATA,
+				_("the archive is not compressed as its name says, or twice"));
+		if (!hand_on(j, block, (size_t)n))
+			return 0;
+		*ret_done += (uint64_t)n;
+	}
+	return n == -(int)ERR_NOMEM || n == -(int)ERR_UNSUPPORTED ? 1 : (int)n;
+}
+
 static int decode(struct job *j, struct unpack_done *done, struct err *err)
 {
 	char *block = arena_alloc(j->a, BLOCK);
+	const char *filters = filters_of(j->ask->name);
+	uint64_t before = 0;
 	struct packed_member m;
 	struct packed *p;
 	int64_t n;
-	int r;
+	int r = 1;
 
 	(void)done;
 	sandbox_enter(-1);
-	r = packed_open_filter(j->a, feed_read, &j->feed, filters_of(j->ask->name), &p, err);
+	if (strcmp(filters, "x") == 0)
+		r = decode_by_threads(j, block, &before, err);
+	if (r <= 0)
+		return r;
+	/* Once more from the beginning; what the other one has already is passed over. */
+	j->feed.pos = 0;
+	r = packed_open_filter(j->a, feed_read, &j->feed, filters, &p, err);
 	if (!r && packed_next(p, &m, err) < 0)
 		r = -(int)ERR_DATA;
 	if (r)
 		return r;
-	while ((n = packed_read(p, block, BLOCK, err)) > 0)
-		/* The other one gave up and says why. */
-		if (put_all(j->pipe, block, (size_t)n) < 0)
+	while ((n = packed_read(p, block, BLOCK, err)) > 0) {
+		size_t skip = before < (uint64_t)n ? (size_t)before : (size_t)n;
+
+		before -= skip;
+		if (!hand_on(j, block + skip, (size_t)n - skip))
 			return 0;
+	}
 	return n < 0 ? (int)n : 0;
 }
 
@@ -367,6 +411,7 @@ int unpacker_start(struct arena *a, const struct unpacker_ask *ask, struct unpac
 	/* Before the children shut themselves in. */
 	if (!r)
 		r = packed_load(err);
+	xz_threads_load();
 	if (!r && !is_zip(ask->name))
 		r = pipe_pair(between, err);
 	if (!r && between[0] >= 0)

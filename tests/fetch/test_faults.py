@@ -254,6 +254,27 @@ def poor_file_systems(tap, base):
     w.done()
 
 
+def no_threads(tap, base):
+    """An archive of several blocks is decoded by threads, and without them all the same."""
+    big = os.urandom(1 << 18) * 40
+    members = good_members(files={**FILES, "lib/big": big})
+    raw = tar(members, compress="")
+    if not shutil.which("xz"):
+        tap.skip("xz of several blocks", "needs xz")
+        return
+    blocks = subprocess.run(["xz", "-0", "-T2", "--block-size=1MiB"], input=raw,
+                            stdout=subprocess.PIPE).stdout
+    for fault, threads, label in (("", 1, "by threads"), ("pthread_create=11", 0, "without threads"),
+                                  ("thread2", 1, "with one thread")):
+        w = Faulty(base)
+        w.cudnn(blocks)
+        r = w.faulty(fault, *INSTALL)
+        made = sum(line.startswith("thread") for line in w.log)
+        tap.check("xz of several blocks, " + label, r.returncode == 0 and w.whole() and
+                  (w.target / "lib/big").read_bytes() == big and (made > 0) == (threads > 0), r, w.log)
+        w.done()
+
+
 def long_names(tap, base):
     """D6: as long as a name may be, and longer."""
     w = Faulty(base)
@@ -344,7 +365,7 @@ def main():
         tap.skip("faults", "needs the stand-ins")
         tap.end()
     with tempfile.TemporaryDirectory() as base, concurrent.futures.ThreadPoolExecutor(4) as pool:
-        for test in (errors_of_writing, poor_file_systems, long_names, order_of_syncs, clock):
+        for test in (errors_of_writing, poor_file_systems, no_threads, long_names, order_of_syncs, clock):
             test(tap, base)
         if STRIDE:
             sweep(tap, base, pool)

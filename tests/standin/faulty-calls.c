@@ -9,6 +9,7 @@
  *   N:killall     its parent first, when it is a child of the first process
  *   NAME=ERRNO    every call of that name fails
  *   short         reads and writes come in pieces, EINTR between
+ *   thread2       a process has one thread beside its first
  *   clock         each look at the wall clock shows a time an hour before the last
  */
 #include <dirent.h>
@@ -16,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -168,6 +170,19 @@ PLAIN(int, ftruncate64, (int fd, off64_t n), (fd, n))
 PLAIN(int, fchmod, (int fd, mode_t m), (fd, m))
 PLAIN(off64_t, lseek64, (int fd, off64_t at, int from), (fd, at, from))
 PLAIN(int, poll, (struct pollfd * p, nfds_t n, int ms), (p, n, ms))
+
+int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *arg)
+{
+	static atomic_int made;
+
+	if (fails("pthread_create"))
+		return errno;
+	if (strstr(fault, "thread2") && atomic_fetch_add(&made, 1))
+		return EAGAIN;
+	if (shared)
+		put("thread", "");
+	return NEXT(pthread_create)(t, a, run, arg);
+}
 
 int mkdirat(int dir, const char *p, mode_t m)
 {
