@@ -12,7 +12,7 @@
 #include "sys/elf_symbol.h"
 
 enum { ENVS_MAX = 8, NAMES_MAX = 4096, LIST_MAX = 16, SYMBOLS_MAX = 4000, TEXT_MAX = 1 << 16,
-       FETCHED_MAX = 64 };
+	FETCHED_MAX = 64 };
 
 /* A folder in which libraries may lie. */
 struct place {
