@@ -45,16 +45,21 @@ void toml_blanks(struct toml *t)
 
 void toml_place(const struct toml *t, size_t at, size_t *ret_line, size_t *ret_column)
 {
-	/* Places are asked for in rising order but for faults: go on from the last one. */
+	/* Places are asked for near the last one: a value's, then its key's, which lies before. */
 	struct toml *m = t->self;
 	size_t i;
 
+	if (at > t->text.n)
+		at = t->text.n;
 	if (at < m->seen) {
-		m->seen = 0;
-		m->seen_line = 1;
-		m->seen_start = 0;
+		for (i = m->seen; i > at; i--)
+			if (t->text.p[i - 1] == '\n')
+				m->seen_line--;
+		while (i > 0 && t->text.p[i - 1] != '\n')
+			i--;
+		m->seen_start = i;
 	}
-	for (i = m->seen; i < at && i < t->text.n; i++)
+	for (i = m->seen; i < at; i++)
 		if (t->text.p[i] == '\n') {
 			m->seen_line++;
 			m->seen_start = i + 1;
