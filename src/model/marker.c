@@ -121,7 +121,9 @@ static bool operand(struct marker *m, struct operand *ret)
 		return fault(m, w.n ? N_("not a marker's variable")
 				    : N_("a variable or a quoted text is missing"));
 	m->at += w.n;
-	if (vars[i].fixed)
+	if (m->env && m->env->extra && view_is(w, "extra"))
+		value = m->env->extra;
+	else if (vars[i].fixed)
 		value = vars[i].fixed;
 	else if (env && i < 6)
 		value = *(const char *const *)(const void *)(env + vars[i].offset);

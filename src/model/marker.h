@@ -18,6 +18,7 @@ struct marker_env {
 	const char *platform_system; /* "Linux", "Windows", "Darwin" */
 	const char *platform_machine; /* "x86_64" */
 	const char *os_name;	     /* "posix", "nt" */
+	const char *extra;	     /* NULL: none was asked for */
 };
 
 /*

@@ -349,6 +349,7 @@
 	F(because, N_("asked for by"))                            \
 	F(replaces, N_("build that it replaces"))                 \
 	F(system_cuda, N_("declared CUDA")) /* pixi */            \
+	F(elsewhere, N_("installed in another stage"))            \
 	F(no_isolation, N_("built without isolation"))            \
 	F(inferred, N_("inferred"))
 
@@ -380,6 +381,7 @@
 	F(python, N_("Python"))                                   \
 	F(requires_python, N_("Python that is allowed"))          \
 	F(platform, N_("platform")) /* linux_x86_64 */            \
+	F(hosted, N_("job on a machine of the CI's provider"))    \
 	F(gpus, N_("GPUs asked for")) /* yes, no, runtime */      \
 	F(gpu_count, N_("number of GPUs asked for"))              \
 	F(capabilities, N_("driver capabilities asked for"))      \

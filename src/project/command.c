@@ -81,6 +81,8 @@ static void on_pip(struct shell *sh, const struct command *c)
 	rest = behind(c, i + 1);
 	if (word_is(&c->words[i], "install"))
 		command_pip(sh, &c->words[0], &rest, BY_PIP);
+	else if (word_is(&c->words[i], "uninstall"))
+		command_uninstall(sh, &c->words[0], &rest);
 	else if (word_is(&c->words[i], "config") && rest.n >= 3 && word_is(&rest.words[0], "set"))
 		command_pip_config(sh, &rest);
 }
@@ -124,6 +126,11 @@ static void on_uv(struct shell *sh, const struct command *c)
 		if (word_is(&rest.words[0], "sync"))
 			command_files(sh, &args);
 		command_pip(sh, &c->words[0], &args, BY_UV_PIP);
+	} else if (word_is(&c->words[i], "pip") && rest.n > 1 &&
+		   word_is(&rest.words[0], "uninstall")) {
+		struct command args = behind(&rest, 1);
+
+		command_uninstall(sh, &c->words[0], &args);
 	} else if (word_is(&c->words[i], "sync") || word_is(&c->words[i], "run")) {
 		command_project(sh, &c->words[i], &rest, BY_UV);
 	} else if (word_is(&c->words[i], "add")) {

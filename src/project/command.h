@@ -11,6 +11,8 @@ struct place word_place(const struct shell *sh, const struct word *w);
 /* Arguments behind "install". */
 void command_pip(struct shell *sh, const struct word *program, const struct command *args,
 		 enum tool tool);
+/* Arguments behind "uninstall": a step that takes its packages away. */
+void command_uninstall(struct shell *sh, const struct word *program, const struct command *args);
 void command_pip_config(struct shell *sh, const struct command *args);
 /* `uv pip sync FILE...`: the operands are files. */
 void command_files(struct shell *sh, struct command *args);

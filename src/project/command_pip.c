@@ -41,16 +41,16 @@ const char *command_file(struct shell *sh, const char *path)
 			const char *rest = path + n + 1;
 
 			return strcmp(base_name(c->from), ".") == 0 || !*base_name(c->from)
-				       ? beside_file(sh->r->a, sh->m->file, rest)
+				       ? context_file(sh->r, sh->m->file, rest)
 				       : arena_printf(sh->r->a, "%s/%s", c->from, rest);
 		}
 	}
 	if (path[0] != '/')
-		return beside_file(sh->r->a, sh->m->file, path);
+		return context_file(sh->r, sh->m->file, path);
 	n = dir ? strlen(dir) : 0;
 	if (n && strncmp(path, dir, n) == 0 && path[n] == '/')
-		return beside_file(sh->r->a, sh->m->file, path + n + 1);
-	return beside_file(sh->r->a, sh->m->file, base);
+		return context_file(sh->r, sh->m->file, path + n + 1);
+	return context_file(sh->r, sh->m->file, base);
 }
 
 /* -------- variables */
@@ -355,6 +355,17 @@ void command_pip(struct shell *sh, const struct word *program, const struct comm
 	}
 }
 
+void command_uninstall(struct shell *sh, const struct word *program, const struct command *args)
+{
+	size_t index = sh->p->n_steps;
+
+	command_pip(sh, program, args, BY_PIP);
+	if (index < sh->p->n_steps) {
+		sh->p->steps[index].removes = true;
+		sh->p->steps[index].n_indexes = 0;
+	}
+}
+
 /* pip config set global.index-url URL */
 void command_pip_config(struct shell *sh, const struct command *args)
 {
@@ -395,6 +406,33 @@ void command_files(struct shell *sh, struct command *args)
 
 /* -------- whole projects */
 
+/* "--extra gpu", "--extras 'a b'", "-E a", "--group b", "--with b" */
+static void read_extras(struct shell *sh, const struct command *args)
+{
+	static const char *const names[] = { "--extra", "--extras", "-E", "--group", "--with" };
+	struct project_reader *r = sh->r;
+	struct view rest, word;
+	size_t i, k;
+
+	r->extras.n = 0;
+	r->extras.chosen = args->n > 0;
+	for (i = 0; i < args->n; i++)
+		for (k = 0; k < ARRAY_LEN(names); k++) {
+			const char *w = args->words[i].text;
+			size_t n = strlen(names[k]);
+
+			if (strcmp(w, "--all-extras") == 0)
+				r->extras.chosen = false;
+			if (strncmp(w, names[k], n) != 0 || (w[n] && w[n] != '='))
+				continue;
+			if (!w[n] && i + 1 == args->n)
+				continue;
+			rest = view_of(w[n] ? w + n + 1 : args->words[i + 1].text);
+			while (view_word(&rest, &word) && r->extras.n < ARRAY_LEN(r->extras.name))
+				r->extras.name[r->extras.n++] = view_dup(r->a, word);
+		}
+}
+
 void command_project(struct shell *sh, const struct word *verb, const struct command *args,
 		     enum tool tool)
 {
@@ -409,8 +447,7 @@ void command_project(struct shell *sh, const struct word *verb, const struct com
 	struct err e;
 	int rc;
 
-	(void)verb;
-	(void)args;
+	read_extras(sh, args);
 	if (project_open(sh->r, path, &text, &e)) {
 		project_doubt(sh->r, sh->p, word_place(sh, verb), "%s", e.msg);
 		return;
@@ -422,6 +459,7 @@ void command_project(struct shell *sh, const struct word *verb, const struct com
 		rc = pixi_read(sh->r, sh->p, text, path, false, &e);
 	else
 		rc = pyproject_read(sh->r, sh->p, text, path, tool, &e);
+	sh->r->extras.chosen = false;
 	if (rc)
 		project_doubt(sh->r, sh->p, word_place(sh, verb), "%s", e.msg);
 	for (; before < sh->p->n_steps; before++)

@@ -391,8 +391,12 @@ static void from_stage(struct docker *d, const char *name, const char *src)
 	if (!is_environment(src))
 		return;
 	from->brings = true;
-	for (i = 0; i < from->p->n_steps; i++)
-		*ARENA_APPEND(d->r->a, st->p->steps, st->p->n_steps) = from->p->steps[i];
+	for (i = 0; i < from->p->n_steps; i++) {
+		struct step *s = ARENA_APPEND(d->r->a, st->p->steps, st->p->n_steps);
+
+		*s = from->p->steps[i];
+		s->elsewhere = true;
+	}
 	if (!st->p->python && from->p->python) {
 		st->p->python = from->p->python;
 		st->p->python_at = from->p->python_at;
@@ -436,7 +440,7 @@ static void do_copy(struct docker *d, struct instruction *in)
 		if (strstr(src, "://") || (src[0] == '/' && src[1]))
 			src = src[0] == '/' ? src + 1 : src;
 		*ARENA_APPEND(d->r->a, st->copied, st->n_copied) = (struct copied){
-			.from = beside_file(d->r->a, d->path, src),
+			.from = context_file(d->r, d->path, src),
 			.to = n > 2 && to[strlen(to) - 1] != '/' ? arena_printf(d->r->a, "%s/", to)
 								 : to,
 		};

@@ -115,6 +115,8 @@ static void image_packages(struct site *t)
 
 	if (i->own_torch)
 		t->torch = (struct got){ .set = true, .at = t->p->image_at };
+	else if (t->p->image && !i->family)
+		t->torch = (struct got){ .set = true, .weak = true, .at = t->p->image_at };
 	if (i->tensorflow) {
 		w.name = "tensorflow";
 		w.spec = arena_printf(t->r->a, "==%s", i->tensorflow);
@@ -188,6 +190,24 @@ static bool is_torch(const char *name)
 	return strcmp(name, "torch") == 0;
 }
 
+/* jax that a lock holds since something else needs it: nobody asked for it on a GPU. */
+static bool only_carried(const struct step *s, const struct want *w)
+{
+	bool asks = false;
+	size_t i;
+
+	if (!w->locked || strncmp(w->name, "jax", 3) != 0)
+		return false;
+	for (i = 0; i < s->n_wants; i++) {
+		if (s->wants[i].locked || !s->wants[i].name)
+			continue;
+		asks = true;
+		if (strncmp(s->wants[i].name, "jax", 3) == 0)
+			return false;
+	}
+	return asks;
+}
+
 static void others(struct site *t, const struct step *s)
 {
 	size_t i;
@@ -199,7 +219,7 @@ static void others(struct site *t, const struct step *s)
 		struct want copy = *w;
 
 		if (!w->name || w->constraint || is_torch(w->name) || !package_matters(w->name) ||
-		    !want_holds(t, w))
+		    !want_holds(t, w) || only_carried(s, w))
 			continue;
 		/* A lock or a constraint that names the release wins over a range. */
 		if (!want_exact(t, w) && w->spec) {
@@ -249,6 +269,51 @@ static void others(struct site *t, const struct step *s)
 	}
 }
 
+static void forget(struct site *t, const char *name)
+{
+	struct planned *out = t->out;
+	size_t i, n = 0;
+
+	for (i = 0; i < out->n_packages; i++)
+		if (!fact_is(&out->packages[i].name, name))
+			out->packages[n++] = out->packages[i];
+	out->n_packages = n;
+	if (is_torch(name))
+		t->torch = (struct got){ .set = false };
+	if (strcmp(name, "torchvision") == 0)
+		t->torchvision = false;
+	if (strcmp(name, "torchaudio") == 0)
+		t->torchaudio = false;
+}
+
+static void removed(struct site *t, const struct step *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_wants; i++)
+		if (s->wants[i].name)
+			forget(t, s->wants[i].name);
+}
+
+/*
+ * onnxruntime and onnxruntime-gpu write the same files: the later step's are those that stay. In
+ * one step the order is not known, and both rows remain.
+ */
+static void overwritten(struct site *t, const struct step *s)
+{
+	bool cpu = false, gpu = false;
+	size_t i;
+
+	for (i = 0; i < s->n_wants; i++) {
+		if (!s->wants[i].name || s->wants[i].constraint)
+			continue;
+		cpu |= strcmp(s->wants[i].name, "onnxruntime") == 0;
+		gpu |= strcmp(s->wants[i].name, "onnxruntime-gpu") == 0;
+	}
+	if (gpu && !cpu)
+		forget(t, "onnxruntime");
+}
+
 /* Address of an index that other packages are taken from: what a rule may have to say about it. */
 static void note_links(struct site *t, const struct step *s)
 {
@@ -296,7 +361,8 @@ static bool env_matters(const char *name)
 					     "UV_TORCH_BACKEND", "CUDAARCHS", "LD_PRELOAD",
 					     "CUDA_MODULE_LOADING", "CMAKE_ARGS", "CUDA_VERSION",
 					     "JAX_PLATFORMS", "JAX_PLATFORM_NAME",
-					     "FLASH_ATTENTION_FORCE_BUILD", "BNB_CUDA_VERSION" };
+					     "FLASH_ATTENTION_FORCE_BUILD",
+					     "FLASH_ATTENTION_SKIP_CUDA_BUILD", "BNB_CUDA_VERSION" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
@@ -341,6 +407,8 @@ static void head(struct site *t)
 	if (p->name)
 		fact_set(&o->name, p->name, p->file);
 	fact_flag(&o->final, p->final, p->file);
+	if (p->hosted)
+		fact_flag(&o->hosted, true, p->file);
 	if (p->gpus == GPU_RUNTIME)
 		fact_set(&o->gpus, "runtime", at);
 	else if (p->gpus != GPU_NOT_SAID)
@@ -409,6 +477,11 @@ static void fill_one(struct project_reader *r, struct snapshot *s, const struct 
 			resolve_conda(t, st);
 			continue;
 		}
+		if (st->removes) {
+			removed(t, st);
+			continue;
+		}
+		overwritten(t, st);
 		resolve_torch(t, st);
 		others(t, st);
 		note_links(t, st);

@@ -53,8 +53,12 @@ void index_classify(struct arena *a, struct index *i)
 					     "mirrors.aliyun.com/pytorch-wheels",
 					     "mirror.sjtu.edu.cn/pytorch-wheels",
 					     "mirrors.nju.edu.cn/pytorch/whl" };
-	const char *last = last_part(a, i->url);
+	const char *last = last_part(a, i->url), *page = strstr(i->url, "/torch_stable.html");
 	size_t k;
+
+	/* A page of links below a variant lists that one alone: .../whl/cu111/torch_stable.html */
+	if (page)
+		last = last_part(a, arena_strndup(a, i->url, (size_t)(page - i->url)));
 
 	i->kind = INDEX_OTHER;
 	for (k = 0; k < ARRAY_LEN(pypi); k++)

@@ -9,7 +9,7 @@
 #include "base/doc.h"
 #include "base/file.h"
 #include "model/requirement.h"
-#include "project/project.h"
+#include "project/lock.h"
 
 static const char *base_name(const char *path)
 {
@@ -72,15 +72,65 @@ static void from_index(struct project_reader *r, struct step *s, struct want *w,
 	i->only_named = true;
 }
 
+/* poetry and pdm: what is for extras or for other groups alone is not installed by itself. */
+static bool left_out(const struct doc *package)
+{
+	const struct doc *g = doc_get(package, "groups");
+
+	if (doc_true(doc_get(package, "optional")))
+		return true;
+	for (g = doc_first(g); g; g = g->next)
+		if (doc_str(g) && (strcmp(doc_str(g), "main") == 0 ||
+				   strcmp(doc_str(g), "default") == 0))
+			return false;
+	return doc_first(doc_get(package, "groups")) != NULL;
+}
+
+/* The index that a package of uv, poetry, pdm or pylock comes from; PyPI when none is named. */
+static const char *source_url(const struct doc *package)
+{
+	const struct doc *src = doc_get(package, "source");
+	const char *url = doc_get_str(src, "registry");
+
+	if (!url)
+		url = doc_get_str(src, "url");
+	if (!url)
+		url = doc_get_str(package, "index");
+	return url ? url : "https://pypi.org/simple";
+}
+
+/* pylock and pdm write "marker", poetry "markers" (a text, or one a group). */
+static const char *marker_of(const struct doc *package)
+{
+	const struct doc *m = doc_get(package, "markers");
+	const char *one = doc_get_str(package, "marker");
+
+	if (one)
+		return one;
+	return doc_str(m) ? doc_str(m) : doc_get_str(m, "main");
+}
+
+static void forks(struct project_reader *r, struct want *w, const struct doc *markers)
+{
+	const struct doc *m;
+
+	for (m = doc_first(markers); m && w->n_only < 64; m = m->next)
+		if (doc_str(m))
+			*ARENA_APPEND(r->a, w->only, w->n_only) = doc_str(m);
+}
+
 /* uv, poetry, pdm, pylock: [[package]] (pylock: [[packages]]) with name, version, source, marker.
  */
 static void toml_packages(struct project_reader *r, struct step *s, const struct doc *list,
-			  const char *path)
+			  const char *path, const struct lock_scope *scope)
 {
-	const struct doc *d, *version, *src;
+	const struct doc *d, *version;
+	struct lock_reached reached;
+	bool known = lock_reach(r->a, list, scope, &reached);
 
 	for (d = doc_first(list); d; d = d->next) {
-		const char *name = doc_get_str(d, "name"), *url;
+		const char *name = doc_get_str(d, "name");
+		const struct lock_package *need = known ? lock_find(&reached, d) : NULL;
 		struct place at = { .file = path };
 		struct want *w;
 
@@ -88,24 +138,15 @@ static void toml_packages(struct project_reader *r, struct step *s, const struct
 		if (!name || !doc_str(version))
 			continue;
 		name = requirement_normal(r->a, view_of(name));
-		if (!matters(name))
+		if (!matters(name) || (known ? !need : left_out(d)))
 			continue;
 		at.line = version->line;
 		at.column = version->key_column;
 		w = locked(r, s, name, doc_str(version), at);
-		w->marker = doc_get_str(d, "marker");
-		src = doc_get(d, "resolution-markers");
-		if (!w->marker && doc_first(src) && !doc_first(src)->next)
-			w->marker = doc_str(doc_first(src));
-		src = doc_get(d, "source");
-		url = doc_get_str(src, "registry");
-		if (!url)
-			url = doc_get_str(src, "url");
-		if (!url)
-			url = doc_get_str(d, "index");
-		if (!url)
-			url = "https://pypi.org/simple";
-		from_index(r, s, w, url, at);
+		w->marker = need ? need->marker : marker_of(d);
+		w->extra = need ? reached.extra : NULL;
+		forks(r, w, doc_get(d, "resolution-markers"));
+		from_index(r, s, w, source_url(d), at);
 	}
 }
 
@@ -131,7 +172,8 @@ static void pipfile_packages(struct project_reader *r, struct step *s, const str
 	}
 }
 
-bool lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path)
+bool lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path,
+	       const struct lock_scope *scope)
 {
 	bool json = strcmp(base_name(path), "Pipfile.lock") == 0;
 	const struct doc *doc, *list;
@@ -151,7 +193,7 @@ bool lock_read(struct project_reader *r, struct project *p, struct step *s, cons
 		return true;
 	}
 	list = doc_get(doc, "package");
-	toml_packages(r, s, list ? list : doc_get(doc, "packages"), path);
+	toml_packages(r, s, list ? list : doc_get(doc, "packages"), path, scope);
 	if (doc_get_str(doc, "requires-python") && !p->requires_python)
 		p->requires_python = doc_get_str(doc, "requires-python");
 	return true;

@@ -133,20 +133,22 @@ void project_use(struct project_reader *r, const char *path)
 	*ARENA_APPEND(r->a, r->used, r->n_used) = path;
 }
 
+bool same_path(const char *a, const char *b)
+{
+	while (a[0] == '.' && a[1] == '/')
+		a += 2;
+	while (b[0] == '.' && b[1] == '/')
+		b += 2;
+	return strcmp(a, b) == 0;
+}
+
 bool project_used(const struct project_reader *r, const char *path)
 {
 	size_t i;
 
-	while (path[0] == '.' && path[1] == '/')
-		path += 2;
-	for (i = 0; i < r->n_used; i++) {
-		const char *u = r->used[i];
-
-		while (u[0] == '.' && u[1] == '/')
-			u += 2;
-		if (strcmp(u, path) == 0)
+	for (i = 0; i < r->n_used; i++)
+		if (same_path(r->used[i], path))
 			return true;
-	}
 	return false;
 }
 

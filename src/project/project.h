@@ -52,8 +52,11 @@ struct want {
 	const char *spec;   /* PEP 440, "" for any; NULL: an address */
 	const char *text;   /* as written */
 	const char *marker; /* NULL */
+	const char *extra;  /* what the markers of a lock call the chosen extra; NULL */
 	const char **unless; /* markers under which another source serves it; n_unless */
 	size_t n_unless;
+	const char **only; /* markers of a lock's fork, one of which has to hold; n_only */
+	size_t n_only;
 	const char *url;    /* NULL */
 	const char *index;  /* name of the index it has to come from, NULL */
 	const char *channel, *build; /* conda; NULL */
@@ -72,6 +75,8 @@ struct step {
 	const char **channels; /* conda's, in order */
 	size_t n_channels;
 	bool upgrade, no_deps, no_index, force, best_match, pre;
+	bool elsewhere;	     /* done in another stage, whose files are copied */
+	bool removes;	     /* takes its packages away: pip uninstall */
 	const char *backend; /* --torch-backend, UV_TORCH_BACKEND; NULL */
 	struct place backend_at;
 	const char *cuda;    /* pixi's declared CUDA; "" not declared; NULL does not apply */
@@ -150,6 +155,7 @@ struct project {
 	const char *python; /* declared; NULL */
 	struct place python_at;
 	const char *requires_python; /* "==3.12.*" as PEP 440, NULL */
+	bool hosted; /* a CI job on a machine of the CI's provider, which has no GPU */
 	enum gpu_request gpus;
 	long gpu_count; /* -1 not known */
 	struct place gpus_at;
@@ -180,6 +186,8 @@ struct project_reader {
 	struct project_list list;
 	const char **used; /* files that another one reads: not judged by themselves */
 	size_t n_used;
+	const char **included; /* by -r or -c of another file; n_included */
+	size_t n_included;
 	/* "# cuvet: ignore=NAME reason": holds for its own line, or for the next one when it stands
 	 * alone */
 	struct pragma {
@@ -191,6 +199,13 @@ struct project_reader {
 	size_t n_files;	   /* opened so far, bounded */
 	bool no_files;	   /* the text is a stranger's: what it names is not opened */
 	size_t depth;
+	/* Extras and groups of a command ("uv sync --extra gpu"); chosen: there is a command. */
+	struct {
+		const char *name[16];
+		size_t n;
+		bool chosen;
+	} extras;
+	const char *root; /* of a named folder; "": the present one; NULL: files were named */
 };
 
 enum { PROJECT_FILE_MAX = 16 << 20, PROJECT_FILES = 4096, PROJECT_DEPTH = 16 };
@@ -231,6 +246,15 @@ void project_set(struct project_reader *r, struct project *p, const char *name, 
 		 struct place at);
 /* A file beside `file`, or an absolute path; "" parts are resolved by the system. */
 const char *beside_file(struct arena *a, const char *file, const char *path);
+/*
+ * A path of a build context: beside the Dockerfile or, in a folder that was named, above it up to
+ * that folder, where it exists; else beside it.
+ */
+const char *context_file(struct project_reader *r, const char *dockerfile, const char *path);
+/* The word of a path that says that it is for machines without an NVIDIA GPU; NULL: none does. */
+const char *project_apart(struct arena *a, const char *path);
+/* The same path, "./" in front of either aside. */
+bool same_path(const char *a, const char *b);
 /* Marks a file as read by another one. */
 void project_use(struct project_reader *r, const char *path);
 bool project_used(const struct project_reader *r, const char *path);
@@ -257,8 +281,16 @@ void requirements_text(struct project_reader *r, struct project *p, struct step 
 /* pyproject.toml beside a lock: `lock` may be NULL (none). */
 int pyproject_read(struct project_reader *r, struct project *p, struct view text,
 		   const char *path, enum tool wanted, struct err *err) ATTR_MUST;
-/* A lock file into a step: its packages as exact wants. true when it was read. */
-bool lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path);
+/*
+ * A lock file into a step: its packages as exact wants. `project`: the name of the project whose
+ * environment it is, `extra`: what was chosen of its extras; both NULL: any, none. true when it was
+ * read.
+ */
+struct lock_scope {
+	const char *project, *extra;
+};
+bool lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path,
+	       const struct lock_scope *scope);
 bool lock_name(const char *base); /* "uv.lock" ... */
 int pipfile_read(struct project_reader *r, struct project *p, struct view text, const char *path,
 		 struct err *err) ATTR_MUST;

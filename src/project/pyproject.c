@@ -224,11 +224,34 @@ static bool says_gpu(const char *name)
 	       (strncmp(name, "cu1", 3) == 0 && strspn(name + 2, "0123456789") == strlen(name) - 2);
 }
 
+/* What a command asked for, and nothing else. */
+static void chosen_extras(struct py *y)
+{
+	const struct doc *tables[] = { doc_at(y->doc, "project.optional-dependencies"),
+				       doc_get(y->doc, "dependency-groups") };
+	size_t i, k;
+
+	for (i = 0; i < y->r->extras.n; i++)
+		for (k = 0; k < ARRAY_LEN(tables); k++) {
+			const struct doc *d = doc_get(tables[k], y->r->extras.name[i]);
+
+			if (!d)
+				continue;
+			if (!y->extra || says_gpu(d->key))
+				y->extra = d->key;
+			want_strings(y, d);
+		}
+}
+
 /* Extras and groups whose name says that they are for GPUs, when nothing else asks for any. */
 static void gpu_extras(struct py *y)
 {
 	const struct doc *d;
 
+	if (y->r->extras.chosen) {
+		chosen_extras(y);
+		return;
+	}
 	if (step_of(y)->n_wants && doc_at(y->doc, "tool.uv.conflicts"))
 		return;
 	for (d = doc_first(doc_at(y->doc, "project.optional-dependencies")); d; d = d->next)
@@ -368,6 +391,33 @@ static void poetry_part(struct py *y)
 	(void)d;
 }
 
+/* [{ markers = "...", source = "a" }, ...]: each stands where its marker holds. */
+static void poetry_choices(struct py *y, const char *name, const struct doc *list)
+{
+	struct step *s = step_of(y);
+	size_t i, n = s->n_wants;
+	const struct doc *one;
+
+	for (i = 0; i < n; i++) {
+		if (strcmp(s->wants[i].name, name) != 0 || s->wants[i].constraint)
+			continue;
+		for (one = doc_first(list); one; one = one->next) {
+			struct want copy = s->wants[i];
+
+			if (!doc_get_str(one, "source"))
+				continue;
+			copy.index = doc_get_str(one, "source");
+			copy.marker = doc_get_str(one, "markers");
+			copy.extra = y->extra;
+			if (copy.marker)
+				*ARENA_APPEND(y->r->a, s->wants[i].unless, s->wants[i].n_unless) =
+					copy.marker;
+			*ARENA_APPEND(y->r->a, s->wants, s->n_wants) = copy;
+		}
+		s->wants[i].extra = y->extra;
+	}
+}
+
 /* tool.poetry.dependencies that only enrich project.dependencies: source alone. */
 static void poetry_enrich(struct py *y)
 {
@@ -375,12 +425,15 @@ static void poetry_enrich(struct py *y)
 	struct step *s = step_of(y);
 	size_t i;
 
-	for (; d; d = d->next)
+	for (; d; d = d->next) {
+		const char *name = requirement_normal(y->r->a, view_of(d->key));
+
+		if (d->kind == DOC_LIST)
+			poetry_choices(y, name, d);
 		for (i = 0; i < s->n_wants; i++)
-			if (doc_get_str(d, "source") &&
-			    strcmp(s->wants[i].name,
-				   requirement_normal(y->r->a, view_of(d->key))) == 0)
+			if (doc_get_str(d, "source") && strcmp(s->wants[i].name, name) == 0)
 				s->wants[i].index = doc_get_str(d, "source");
+	}
 }
 
 static void pdm_part(struct py *y)
@@ -433,7 +486,12 @@ static enum tool tool_of(const struct doc *doc, enum tool wanted)
 static void locked(struct py *y, enum tool tool)
 {
 	static const char *const names[] = { "uv.lock", "poetry.lock", "pdm.lock", "pylock.toml" };
+	const char *name = doc_get_str(doc_get(y->doc, "project"), "name");
+	struct lock_scope scope = { .extra = y->extra };
 	size_t i;
+
+	if (name)
+		scope.project = requirement_normal(y->r->a, view_of(name));
 
 	for (i = 0; i < ARRAY_LEN(names); i++) {
 		const char *path = beside_file(y->r->a, y->path, names[i]);
@@ -442,7 +500,7 @@ static void locked(struct py *y, enum tool tool)
 		if ((i == 0 && tool != BY_UV && tool != BY_PIP) || (i == 1 && tool != BY_POETRY) ||
 		    (i == 2 && tool != BY_PDM))
 			continue;
-		if (!project_used(y->r, path) && lock_read(y->r, y->p, step_of(y), path)) {
+		if (lock_read(y->r, y->p, step_of(y), path, &scope)) {
 			project_use(y->r, path);
 			if (i == 0)
 				step_of(y)->tool = BY_UV;
@@ -468,13 +526,13 @@ int pyproject_read(struct project_reader *r, struct project *p, struct view text
 	project = doc_get(y.doc, "project");
 	read_python(&y, doc_get(project, "requires-python"), false);
 	want_strings(&y, doc_get(project, "dependencies"));
-	if (doc_get(project, "dependencies")) {
+	if (doc_get(project, "dependencies"))
 		poetry_sources(&y);
-		poetry_enrich(&y);
-	} else {
+	else
 		poetry_part(&y);
-	}
 	gpu_extras(&y);
+	if (doc_get(project, "dependencies"))
+		poetry_enrich(&y);
 	constrain_strings(&y, doc_at(y.doc, "tool.uv.constraint-dependencies"));
 	override_strings(&y, doc_at(y.doc, "tool.uv.override-dependencies"));
 	uv_indexes(&y);
@@ -521,7 +579,7 @@ int pipfile_read(struct project_reader *r, struct project *p, struct view text, 
 		p->python = doc_str(d);
 		p->python_at = value_place(&y, d);
 	}
-	if (lock_read(r, p, step_of(&y), lock))
+	if (lock_read(r, p, step_of(&y), lock, &(struct lock_scope){ .extra = NULL }))
 		project_use(r, lock);
 	return 0;
 }

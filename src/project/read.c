@@ -144,6 +144,10 @@ struct named {
 struct names {
 	struct named *v;
 	size_t n;
+	struct apart {
+		const char *path, *word;
+	} *apart; /* in a folder: for other machines by their names */
+	size_t n_apart;
 };
 
 /* Who reads others comes first, so that what it reads is not judged by itself again. */
@@ -230,7 +234,7 @@ static int read_one(struct project_reader *r, const struct named *f, struct err 
 	if (f->kind == PROJECT_CONDA)
 		return conda_read(r, p, &p->steps[own], f->text, f->path, err);
 	if (f->kind == PROJECT_LOCK) {
-		lock_read(r, p, &p->steps[own], f->path);
+		lock_read(r, p, &p->steps[own], f->path, &(struct lock_scope){ .extra = NULL });
 		return 0;
 	}
 	project_use(r, f->path);
@@ -311,6 +315,26 @@ static bool skipped_folder(const char *base)
 	return false;
 }
 
+/* A path of a named folder without that folder. */
+static const char *below(const struct project_reader *r, const char *path)
+{
+	size_t n = r->root ? strlen(r->root) : 0;
+
+	return n && strncmp(path, r->root, n) == 0 ? path + n : path;
+}
+
+/* What was left out for its name is said, once a file and bounded. */
+static void say_apart(struct project_reader *r, const struct names *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n_apart && i < 20 && r->list.n; i++)
+		project_doubt(r, r->list.v[0], (struct place){ .file = l->apart[i].path },
+			      _("its name (%s) says that it is not for NVIDIA GPUs; named on the "
+				"command line it is judged"),
+			      l->apart[i].word);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -345,8 +369,13 @@ static int add_folder(struct project_reader *r, struct names *l, const char *pat
 			rc = add_folder(r, l, full, depth + 1, err);
 		else if (S_ISREG(st.st_mode) && may_be(names[i]) && r->n_files < PROJECT_FILES) {
 			struct err own;
+			const char *word = project_apart(r->a, below(r, full));
 
-			if (add_file(r, l, full, false, &own))
+			if (word)
+				*ARENA_APPEND(r->a, l->apart, l->n_apart) = (struct apart){
+					.path = full, .word = word
+				};
+			else if (add_file(r, l, full, false, &own))
 				continue;
 		}
 	}
@@ -377,6 +406,26 @@ static void link_builds(struct project_reader *r)
 	}
 }
 
+/* A requirements file that turned out to be a part of another one is judged with that one. */
+static void drop_included(struct project_reader *r)
+{
+	size_t i, k, n = 0;
+
+	for (i = 0; i < r->list.n; i++) {
+		struct project *p = r->list.v[i];
+
+		for (k = 0; p->kind == PROJECT_REQUIREMENTS && k < r->n_included; k++)
+			if (same_path(p->file, r->included[k]))
+				break;
+		if (p->kind != PROJECT_REQUIREMENTS || k == r->n_included)
+			r->list.v[n++] = p;
+	}
+	/* Files that include each other: one of them has to stand for all. */
+	if (!n && r->list.n)
+		n = 1;
+	r->list.n = n;
+}
+
 int project_read(struct project_reader *r, const char *const *paths, size_t n, struct err *err)
 {
 	struct names l = { .n = 0 };
@@ -385,9 +434,10 @@ int project_read(struct project_reader *r, const char *const *paths, size_t n, s
 	int rc = 0;
 
 	for (i = 0; i < n && !rc; i++) {
-		if (!stat(paths[i], &st) && S_ISDIR(st.st_mode))
+		if (!stat(paths[i], &st) && S_ISDIR(st.st_mode)) {
+			r->root = strcmp(paths[i], ".") == 0 ? "" : paths[i];
 			rc = add_folder(r, &l, paths[i], 0, err);
-		else
+		} else
 			rc = add_file(r, &l, paths[i], true, err);
 	}
 	if (l.n)
@@ -406,6 +456,62 @@ int project_read(struct project_reader *r, const char *const *paths, size_t n, s
 			rc = 0;
 		}
 	}
+	drop_included(r);
 	link_builds(r);
+	say_apart(r, &l);
 	return rc;
+}
+
+/* -------- paths of a build context */
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+/* The path from a folder above the Dockerfile, up to the one that was named; NULL: nowhere. */
+static const char *above(struct project_reader *r, const char *dockerfile, const char *path)
+{
+	size_t root = strlen(r->root);
+	const char *slash = strrchr(dockerfile, '/'), *folder = dockerfile, *up;
+
+	while (slash) {
+		folder = arena_strndup(r->a, folder, (size_t)(slash - folder));
+		if (root && (strlen(folder) <= root || strncmp(folder, r->root, root) != 0))
+			return NULL;
+		slash = strrchr(folder, '/');
+		up = slash ? arena_printf(r->a, "%.*s/%s", (int)(slash - folder), folder, path)
+			   : path;
+		if (exists(up))
+			return up;
+	}
+	return NULL;
+}
+
+/* "docker/Dockerfile": such folders hold Dockerfiles alone, and the context is above them. */
+static bool in_docker_folder(const char *dockerfile)
+{
+	const char *end = strrchr(dockerfile, '/'), *at = end;
+
+	if (!end)
+		return false;
+	while (at > dockerfile && at[-1] != '/')
+		at--;
+	return view_find((struct view){ .p = at, .n = (size_t)(end - at) }, "docker") >= 0;
+}
+
+const char *context_file(struct project_reader *r, const char *dockerfile, const char *path)
+{
+	const char *beside = beside_file(r->a, dockerfile, path), *up;
+
+	while (path[0] == '.' && path[1] == '/')
+		path += 2;
+	if (path[0] == '/' || !r->root)
+		return beside;
+	if (!in_docker_folder(dockerfile) && exists(beside))
+		return beside;
+	up = above(r, dockerfile, path);
+	return up ? up : beside;
 }

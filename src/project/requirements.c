@@ -191,6 +191,7 @@ void requirements_read(struct project_reader *r, struct project *p, struct step 
 		return;
 	}
 	project_use(r, path);
+	*ARENA_APPEND(r->a, r->included, r->n_included) = path;
 	if (project_open(r, path, &text, &e)) {
 		project_doubt(r, p, from, "%s", e.msg);
 		return;

@@ -45,13 +45,15 @@ bool spec_holds(struct site *t, const char *spec, const char *version)
 	       pep440_parse(view_of(version), &v) && pep440_spec_holds(&s, &v, view_of(version));
 }
 
-static bool marker_holds(struct site *t, const char *marker)
+static bool marker_holds(struct site *t, const struct want *w, const char *marker)
 {
+	struct marker_env env = t->env;
 	const char *what;
 	bool holds;
 	size_t at;
 
-	return !marker_eval(t->r->a, view_of(marker), &t->env, &holds, &at, &what) || holds;
+	env.extra = w->extra;
+	return !marker_eval(t->r->a, view_of(marker), &env, &holds, &at, &what) || holds;
 }
 
 bool want_holds(struct site *t, const struct want *w)
@@ -59,9 +61,14 @@ bool want_holds(struct site *t, const struct want *w)
 	size_t i;
 
 	for (i = 0; i < w->n_unless; i++)
-		if (marker_holds(t, w->unless[i]))
+		if (marker_holds(t, w, w->unless[i]))
 			return false;
-	return !w->marker || marker_holds(t, w->marker);
+	for (i = 0; i < w->n_only; i++)
+		if (marker_holds(t, w, w->only[i]))
+			break;
+	if (w->n_only && i == w->n_only)
+		return false;
+	return !w->marker || marker_holds(t, w, w->marker);
 }
 
 const char *want_exact(struct site *t, const struct want *w)
@@ -99,6 +106,8 @@ struct wanted *emit(struct site *t, const struct step *s, const struct want *w)
 	fact_flag(&o->pinned, want_exact(t, w) != NULL, at);
 	if (w->extras)
 		fact_set(&o->extras, w->extras, at);
+	if (s->elsewhere)
+		fact_flag(&o->elsewhere, true, at);
 	if (w->no_isolation)
 		fact_flag(&o->no_isolation, true, at);
 	return o;

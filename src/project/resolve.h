@@ -10,6 +10,7 @@
 /* A PyTorch that is, or would be, in the environment. */
 struct got {
 	bool set, known;       /* known: version and variant are */
+	bool weak;	       /* set, but it is only possible that there is one */
 	bool conda;
 	const char *version;   /* "2.5.1" */
 	const char *variant;   /* "cu124", "cpu" */
@@ -96,8 +97,12 @@ void resolve_conda(struct site *t, const struct step *s);
 const char *needs_torch(struct site *t, const char *package, const char *version);
 /* The same for its newest release whose need is known: at least that. */
 const char *newest_needs(struct site *t, const char *package);
-/* The same for the newest release within a range. */
-const char *range_needs(struct site *t, const char *package, const char *spec);
+/*
+ * The same for the newest release within a range that goes with a torch of the specifier `torch`;
+ * when none does, for the newest of the range.
+ */
+const char *range_needs(struct site *t, const char *package, const char *spec,
+			const char *torch);
 /* Packages that bring a torch when there is none. */
 bool brings_torch(const char *name);
 /* Packages that hold it below a version that is not known. */

@@ -70,9 +70,25 @@ static void packages(struct conda *x)
 	}
 }
 
-/* Row of the table for the newest release that the spec allows. */
+/* Has the row a build for a CUDA of this spec (NULL and "": any)? */
+static bool row_builds(struct conda *x, const struct json *row, const char *cuda)
+{
+	const struct json *v;
+
+	if (!cuda || !*cuda)
+		return true;
+	for (v = json_first(json_get(row, "cuda_builds")); v; v = json_next(v))
+		if (json_str(v) && spec_holds(x->t, cuda, json_str(v)))
+			return true;
+	return false;
+}
+
+/*
+ * Row of the table for the newest release that the spec allows, and that has a build for this CUDA
+ * (a spec too; NULL: any).
+ */
 static const struct json *newest_row(struct conda *x, const char *channel, const char *spec,
-				     const char **ret_version)
+				     const char *cuda, const char **ret_version)
 {
 	struct compat *c = x->t->r->c;
 	const char *platform = x->t->windows   ? "win-64"
@@ -89,7 +105,8 @@ static const struct json *newest_row(struct conda *x, const char *channel, const
 		const char *p = json_get_str(row, "platform");
 		size_t k;
 
-		if (!p || (strcmp(p, platform) != 0 && strcmp(p, "any") != 0))
+		if (!p || (strcmp(p, platform) != 0 && strcmp(p, "any") != 0) ||
+		    !row_builds(x, row, cuda))
 			continue;
 		for (k = 0; k < 2; k++) {
 			if (!ends[k] || !spec_holds(x->t, spec, ends[k]))
@@ -172,7 +189,7 @@ static void official(struct conda *x, struct wanted *o)
 {
 	const struct want *w = x->asked;
 	const char *version, *spec = x->torch && x->torch->spec ? x->torch->spec : "", *cuda;
-	const struct json *row = newest_row(x, "pytorch", spec, &version);
+	const struct json *row = newest_row(x, "pytorch", spec, NULL, &version);
 	bool cpu, selects;
 
 	cuda = build_cuda(x, x->torch ? x->torch->build : NULL, &cpu);
@@ -226,7 +243,8 @@ static void forge(struct conda *x, struct wanted *o)
 {
 	const struct want *w = x->torch || x->gpu || !x->cpuonly ? x->asked : x->cpuonly;
 	const char *version, *cuda, *ceiling = NULL, *spec = w->spec ? w->spec : "";
-	const struct json *row = newest_row(x, "conda-forge", spec, &version);
+	const struct json *row = newest_row(x, "conda-forge", spec,
+					    x->version ? x->version->spec : NULL, &version);
 	const struct setting *over = project_env(x->t->p, "CONDA_OVERRIDE_CUDA");
 	bool cpu, seen;
 
@@ -241,6 +259,9 @@ static void forge(struct conda *x, struct wanted *o)
 		put(x, o, want_exact(x->t, w), cuda, "conda-forge", w);
 		return;
 	}
+	/* The solver goes back to a release for that CUDA; when there is none, it fails. */
+	if (!row && x->version)
+		row = newest_row(x, "conda-forge", spec, NULL, &version);
 	if (!row)
 		return;
 	if (x->s->tool == BY_PIXI) {
@@ -277,13 +298,13 @@ static void conda_python(struct site *t, const struct want *w)
 	const char *spec = w->spec ? w->spec : "";
 	struct version v;
 
-	if (t->python || strncmp(spec, "==", 2) != 0 || !version_prefix(view_of(spec + 2), &v) ||
-	    v.n < 2)
+	/* It is the one that pip finds afterwards, whatever the image had; a declared one holds. */
+	if ((fact_known(&t->out->python) && strcmp(t->out->python.source, "assumed") == 0) ||
+	    strncmp(spec, "==", 2) != 0 || !version_prefix(view_of(spec + 2), &v) || v.n < 2)
 		return;
 	t->python = arena_printf(t->r->a, "%u.%u", v.part[0], v.part[1]);
 	t->env.python = t->env.python_full = t->python;
-	if (!fact_known(&t->out->python))
-		fact_set(&t->out->python, t->python, source_at(t, &w->at));
+	fact_set(&t->out->python, t->python, source_at(t, &w->at));
 }
 
 void resolve_conda(struct site *t, const struct step *s)

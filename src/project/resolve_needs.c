@@ -147,10 +147,27 @@ bool caps_torch(const char *name)
 	return false;
 }
 
-const char *range_needs(struct site *t, const char *package, const char *spec)
+/* Is there a release of torch that both specifiers allow? */
+static bool go_together(struct site *t, const char *need, const char *torch)
+{
+	const char *local, *both;
+	const struct torch_row *rows;
+	size_t n, i;
+
+	if (!*torch)
+		return true;
+	both = without_local(t, arena_printf(t->r->a, "%s,%s", torch, need), &local);
+	rows = compat_torch_rows(t->r->c, &n);
+	for (i = 0; i < n; i++)
+		if (spec_holds(t, both, rows[i].version))
+			return true;
+	return false;
+}
+
+const char *range_needs(struct site *t, const char *package, const char *spec, const char *torch)
 {
 	bool pair = strcmp(package, "torchvision") == 0 || strcmp(package, "torchaudio") == 0;
-	const char *table = pair ? "pair" : "addon", *best = NULL, *version, *need;
+	const char *table = pair ? "pair" : "addon", *best = NULL, *good = NULL, *version, *need;
 	struct compat *c = t->r->c;
 	size_t i, n = compat_count(c, table);
 
@@ -165,8 +182,11 @@ const char *range_needs(struct site *t, const char *package, const char *spec)
 			continue;
 		need = pair ? arena_printf(t->r->a, "==%s", json_get_str(row, "torch"))
 			    : exact_list(t, row);
-		if (need)
-			best = need;
+		if (!need)
+			continue;
+		best = need;
+		if (go_together(t, need, torch))
+			good = need;
 	}
-	return best;
+	return good ? good : best;
 }

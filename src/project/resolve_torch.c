@@ -9,112 +9,6 @@
 #include "base/strbuf.h"
 #include "project/resolve.h"
 
-/* -------- candidates */
-
-static bool on_pypi(struct site *t, const struct torch_row *r)
-{
-	const struct torch_row *const *rows;
-	size_t i;
-
-	if (r->pypi_default)
-		return true;
-	/* A release whose rows do not say: as its predecessor, CUDA 13 from PyPI. */
-	if (strcmp(r->variant, "cu130") != 0 || !version_at_least(r->version, "2.15"))
-		return false;
-	rows = compat_torch_of_release(t->r->c, r->version);
-	for (i = 0; rows[i]; i++)
-		if (rows[i]->pypi_default)
-			return false;
-	return true;
-}
-
-static bool index_holds(struct site *t, const struct index *i, const struct torch_row *r)
-{
-	switch (i->kind) {
-	case INDEX_PYPI:
-		return on_pypi(t, r);
-	case INDEX_TORCH:
-		return strcmp(i->variant, r->variant) == 0;
-	case INDEX_ALL:
-		return true;
-	case INDEX_NIGHTLY:
-	case INDEX_OTHER:
-		break;
-	}
-	return false;
-}
-
-/* glibc and Python of the row serve this site? */
-enum serves row_serves(struct site *t, const struct torch_row *r)
-{
-	if (r->n_python && !python_in(t, r->python) &&
-	    !(r->python_experimental && python_in(t, r->python_experimental)))
-		return NO_PYTHON;
-	if (t->glibc && r->min_glibc && !version_at_least(t->glibc, r->min_glibc))
-		return NO_GLIBC;
-	return SERVES;
-}
-
-static void consider(struct site *t, const struct index *i, size_t number, const struct search *q,
-		     struct pick *best)
-{
-	struct view version, platform, variant;
-	struct pick p = { .index = i };
-
-	if (!compat_torch_key(t->r->c, number, &version, &platform, &variant) ||
-	    !view_is(platform, t->platform) || i->kind == INDEX_OTHER || i->kind == INDEX_NIGHTLY ||
-	    (i->kind == INDEX_TORCH && !view_is(variant, i->variant)))
-		return;
-	p.text = i->kind == INDEX_PYPI ? view_dup(t->r->a, version)
-				       : arena_printf(t->r->a, "%.*s+%.*s", (int)version.n,
-						      version.p, (int)variant.n, variant.p);
-	if (!pep440_parse(view_of(p.text), &p.v) ||
-	    (best->row && pep440_cmp(&p.v, &best->v) <= 0) ||
-	    !pep440_spec_holds(&q->parsed, &p.v, view_of(p.text)))
-		return;
-	/* Only what may win is parsed. */
-	p.row = compat_torch_at(t->r->c, number);
-	if (!p.row || !index_holds(t, i, p.row) ||
-	    (!q->any_target && row_serves(t, p.row) != SERVES))
-		return;
-	*best = p;
-}
-
-static bool index_has_package(struct site *t, const struct index *i)
-{
-	struct view version, platform, variant;
-	size_t k;
-
-	for (k = 0; compat_torch_key(t->r->c, k, &version, &platform, &variant); k++)
-		if (view_is(platform, t->platform) &&
-		    (i->kind == INDEX_PYPI || i->kind == INDEX_ALL ||
-		     (i->kind == INDEX_TORCH && view_is(variant, i->variant))))
-			return true;
-	return false;
-}
-
-struct pick search(struct site *t, const struct sources *src, const struct search *asked)
-{
-	struct view version, platform, variant;
-	struct pick best = { .row = NULL };
-	struct search q = *asked;
-	const char *what;
-	size_t i, k, at;
-
-	if (!pep440_spec_parse(t->r->a, view_of(q.spec), &q.parsed, &at, &what))
-		return best;
-	for (i = 0; i < src->n; i++) {
-		/* From the newest on, so that most need no second look. */
-		for (k = 0; compat_torch_key(t->r->c, k, &version, &platform, &variant); k++)
-			;
-		while (k-- > 0)
-			consider(t, &src->v[i], k, &q, &best);
-		if (src->ordered && index_has_package(t, &src->v[i]))
-			break;
-	}
-	return best;
-}
-
 /* -------- a step */
 
 struct need {
@@ -125,7 +19,7 @@ struct need {
 struct torch_step {
 	struct site *t;
 	const struct step *s;
-	const struct want *asked[8];
+	const struct want *asked[32];
 	size_t n_asked;
 	struct need needs[12];
 	size_t n_needs;
@@ -141,29 +35,91 @@ static const char *joined(struct site *t, const char *a, const char *b)
 	return arena_printf(t->r->a, "%s,%s", a, b);
 }
 
+/* A lock or a constraint that names the release decides for a range beside it. */
+static bool fixed_elsewhere(struct torch_step *x, const struct want *w)
+{
+	size_t i;
+
+	for (i = 0; i < x->s->n_wants; i++) {
+		const struct want *o = &x->s->wants[i];
+
+		if (o != w && (o->locked || o->constraint) && o->name &&
+		    strcmp(o->name, w->name) == 0 && want_exact(x->t, o) && want_holds(x->t, o))
+			return true;
+	}
+	return false;
+}
+
+static void gather_torch(struct torch_step *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->s->n_wants; i++) {
+		const struct want *w = &x->s->wants[i];
+
+		if (w->name && strcmp(w->name, "torch") == 0 && want_holds(x->t, w) &&
+		    x->n_asked < ARRAY_LEN(x->asked))
+			x->asked[x->n_asked++] = w;
+	}
+}
+
+/*
+ * A lock may hold several builds for extras that exclude each other. The one from the index that
+ * the project names is meant; false when it names none, and more than one is left.
+ */
+static bool settle_forks(struct torch_step *x)
+{
+	const char *url = NULL, *first = NULL;
+	bool several = false;
+	size_t i, k, n = 0;
+
+	for (i = 0; i < x->n_asked; i++) {
+		const struct want *w = x->asked[i];
+
+		if (w->locked) {
+			several |= first && strcmp(first, w->spec) != 0;
+			first = w->spec;
+		}
+		for (k = 0; !w->locked && w->index && k < x->s->n_indexes; k++)
+			if (x->s->indexes[k].name && strcmp(x->s->indexes[k].name, w->index) == 0)
+				url = x->s->indexes[k].url;
+	}
+	if (!several)
+		return true;
+	for (i = 0; i < x->n_asked; i++)
+		if (!x->asked[i]->locked || (url && strcmp(x->asked[i]->index, url) == 0))
+			x->asked[n++] = x->asked[i];
+	x->n_asked = n;
+	for (i = 0; i < n; i++)
+		if (x->asked[i]->locked)
+			return true;
+	return false;
+}
+
+static const char *asked_spec(struct torch_step *x);
+
 static void gather(struct torch_step *x)
 {
 	struct site *t = x->t;
+	const char *torch = asked_spec(x);
 	size_t i;
 
 	for (i = 0; i < x->s->n_wants; i++) {
 		const struct want *w = &x->s->wants[i];
 		const char *exact, *need;
 
-		if (!w->name || !want_holds(t, w))
+		if (!w->name || strcmp(w->name, "torch") == 0 || !want_holds(t, w))
 			continue;
-		if (strcmp(w->name, "torch") == 0 && x->n_asked < ARRAY_LEN(x->asked)) {
-			x->asked[x->n_asked++] = w;
-			continue;
-		}
 		if (!w->constraint && caps_torch(w->name))
 			x->capped = w;
 		if (w->constraint || !brings_torch(w->name))
 			continue;
 		exact = want_exact(t, w);
+		if (!exact && fixed_elsewhere(x, w))
+			continue;
 		need = exact ? needs_torch(t, w->name, exact) : NULL;
 		if (!exact && w->spec && *w->spec)
-			need = range_needs(t, w->name, w->spec);
+			need = range_needs(t, w->name, w->spec, torch);
 		if (need && x->n_needs < ARRAY_LEN(x->needs))
 			x->needs[x->n_needs++] = (struct need){ .want = w, .spec = need };
 		if (!x->brings || need)
@@ -301,6 +257,9 @@ static bool satisfied(struct torch_step *x, const char *spec)
 
 	if (!g->set || x->s->force)
 		return false;
+	/* What may be there does for those that bring any, not for who asks for one. */
+	if (g->weak)
+		return !really_asked(x) && strstr(spec, "==") == NULL;
 	if (!g->known)
 		return true;
 	text = g->variant && strncmp(g->variant, "cpu", 3) != 0
@@ -456,7 +415,7 @@ static void note_installed(struct torch_step *x)
 	for (i = 0; i < x->s->n_wants; i++) {
 		const struct want *w = &x->s->wants[i];
 
-		if (!w->name || w->constraint)
+		if (!w->name || w->constraint || !want_holds(x->t, w))
 			continue;
 		if (strcmp(w->name, "torchvision") == 0 || strcmp(w->name, "torchaudio") == 0)
 			vision_label(x, w);
@@ -479,6 +438,20 @@ static void with_needs(struct torch_step *x)
 		take(x, by, spec, false);
 }
 
+/* A folder or a wheel of this project: nobody knows here which torch it asks for. */
+static bool own_package(const struct torch_step *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->s->n_wants; i++) {
+		const char *url = x->s->wants[i].url;
+
+		if (url && !strstr(url, "://") && strncmp(url, "git+", 4) != 0)
+			return true;
+	}
+	return false;
+}
+
 void resolve_torch(struct site *t, const struct step *s)
 {
 	struct torch_step x = { .t = t, .s = s };
@@ -487,7 +460,14 @@ void resolve_torch(struct site *t, const struct step *s)
 	const struct need *clash;
 	const char *spec;
 
+	gather_torch(&x);
+	if (!settle_forks(&x)) {
+		t->torch = (struct got){ .set = true, .at = s->at };
+		return;
+	}
 	gather(&x);
+	if (!t->torch.set && own_package(&x) && !s->no_deps)
+		t->torch = (struct got){ .set = true, .weak = true, .at = s->at };
 	if (s->no_deps && !really_asked(&x)) {
 		note_installed(&x);
 		return;

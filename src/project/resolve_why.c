@@ -73,7 +73,7 @@ void why_none(struct site *t, struct wanted *o, const struct sources *src,
 {
 	struct search any = { .spec = spec, .any_target = true };
 	struct pick p = search(t, src, &any);
-	const char *local, *bare;
+	const char *local, *bare, *exact, *label;
 	size_t i;
 
 	if (src->unknown)
@@ -98,15 +98,17 @@ void why_none(struct site *t, struct wanted *o, const struct sources *src,
 		return;
 	if (local && !variant_exists(t, local, NULL) && strncmp(local, "cu", 2) != 0)
 		return;
+	/* Builds for other makers' GPUs are on an index that no table lists. */
+	if (fact_is(&o->variant, "xpu"))
+		return;
+	exact = want_exact(t, w) ? without_local(t, want_exact(t, w), &label) : NULL;
 	if (fact_known(&o->variant) && !variant_exists(t, o->variant.value, NULL))
 		note_fault(t, o, "tag", w);
 	else if (!release_exists(t, bare, true) ||
 		 (fact_known(&o->variant) && !variant_here(t, o->variant.value)))
 		note_fault(t, o, "platform", w);
 	else if (local && release_exists(t, bare, true) && !fact_known(&o->index) &&
-		 variant_exists(t, local,
-				want_exact(t, w) ? without_local(t, want_exact(t, w), &local)
-						 : NULL))
+		 variant_exists(t, local, exact))
 		note_fault(t, o, "label", w);
 	else
 		note_fault(t, o, "release", w);

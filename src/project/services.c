@@ -228,12 +228,51 @@ static void job_image(struct yml *y, struct project *p, const struct doc *c)
 		environment(y, p, doc_get(c, "env"));
 }
 
+/* Machines that the provider lends by default: none of them has a GPU. */
+static bool provider_runner(const char *label)
+{
+	static const char *const systems[] = { "ubuntu-", "windows-", "macos-" };
+	size_t i, n;
+
+	for (i = 0; label && i < ARRAY_LEN(systems); i++) {
+		n = strlen(systems[i]);
+		if (strncmp(label, systems[i], n) == 0)
+			return strcmp(label + n, "latest") == 0 ||
+			       strspn(label + n, "0123456789.") >= 2;
+	}
+	return false;
+}
+
+/* "ubuntu-latest", or "${{ matrix.os }}" where the matrix lists such alone. */
+static bool runs_on_provider(const struct doc *job)
+{
+	const char *label = doc_get_str(job, "runs-on"),
+		   *key = label ? strstr(label, "matrix.") : NULL;
+	const struct doc *axis = doc_at(job, "strategy.matrix"), *one;
+	bool any = false;
+
+	if (!key)
+		return provider_runner(label);
+	key += 7;
+	for (axis = doc_first(axis); axis; axis = axis->next)
+		if (strncmp(axis->key, key, strlen(axis->key)) == 0 &&
+		    strchr(" }", key[strlen(axis->key)]))
+			break;
+	for (one = doc_first(axis); one; one = one->next) {
+		if (!provider_runner(doc_str(one)))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static void github_job(struct yml *y, const struct doc *top, const struct doc *job)
 {
 	struct project *p = project_new(y->r, PROJECT_CI, y->path);
 	const struct doc *s;
 
 	p->name = job->key;
+	p->hosted = runs_on_provider(job);
 	environment(y, p, doc_get(top, "env"));
 	environment(y, p, doc_get(job, "env"));
 	job_image(y, p, doc_get(job, "container"));
@@ -294,6 +333,46 @@ static void ci(struct yml *y, const struct doc *doc)
 
 /* -------- cog, devcontainer */
 
+/* cog takes PyTorch from the index of the CUDA that is named, else of the newest of that release.
+ */
+static void cog_cuda(struct yml *y, struct step *s, const struct doc *build)
+{
+	const struct doc *cuda = doc_get(build, "cuda");
+	const char *variant = NULL;
+	struct index *index;
+	struct view rest, major;
+	size_t i, k;
+
+	if (doc_str(cuda)) {
+		major = view_cut(view_of(doc_str(cuda)), '.', &rest);
+		rest = view_cut(rest, '.', &rest);
+		variant = arena_printf(y->r->a, "cu%.*s%.*s", (int)major.n, major.p, (int)rest.n,
+				       rest.p);
+	}
+	for (i = 0; i < s->n_wants && !variant; i++) {
+		const struct want *w = &s->wants[i];
+		const struct torch_row *const *rows;
+		const char *best = NULL;
+
+		if (!w->name || strcmp(w->name, "torch") != 0 || !w->spec ||
+		    strncmp(w->spec, "==", 2) != 0 || strchr(w->spec, '+') || strchr(w->spec, ','))
+			continue;
+		rows = compat_torch_of_release(y->r->c, w->spec + 2);
+		for (k = 0; rows[k]; k++)
+			if (rows[k]->cuda && strcmp(rows[k]->platform, "linux_x86_64") == 0 &&
+			    (!best || version_cmp_str(rows[k]->cuda, best) > 0)) {
+				best = rows[k]->cuda;
+				variant = rows[k]->variant;
+			}
+	}
+	if (!variant)
+		return;
+	index = step_index(y->r, s,
+			   arena_printf(y->r->a, "https://download.pytorch.org/whl/%s", variant),
+			   at_value(y, doc_str(cuda) ? cuda : build));
+	index->main = false;
+}
+
 static void cog(struct yml *y, const struct doc *doc)
 {
 	struct project *p = project_new(y->r, PROJECT_COG, y->path);
@@ -317,6 +396,7 @@ static void cog(struct yml *y, const struct doc *doc)
 	if (doc_str(d))
 		requirements_read(y->r, p, s, beside_file(y->r->a, y->path, doc_str(d)),
 				  at_value(y, d), false);
+	cog_cuda(y, s, b);
 	for (d = doc_first(doc_get(b, "run")); d; d = d->next) {
 		const struct doc *cmd = doc_is(d, DOC_MAP) ? doc_get(d, "command") : d;
 

@@ -35,7 +35,26 @@ long project_gpu_unfit(struct judge *j, const char *const *archs, size_t n, bool
 /* Does a step install CUDA's libraries from the distribution or a toolkit? */
 bool project_has_libraries(const struct planned *p);
 
-/* -------- add-ons (project_addons.c) */
+/*
+ * Row of a table whose `version` (through `to`) holds this release; series rows hold 1.20.x. Where
+ * `field` is named its text has to be `value`. NULL: none.
+ */
+const struct json *project_row(struct judge *j, const char *table, const char *version,
+			       const char *field, const char *value);
+
+/* -------- libraries that a framework takes from the system (project_frameworks.c) */
+struct lib_need {
+	const struct wanted *w;
+	unsigned cuda, cudnn; /* majors; 0 not known */
+	const char *extra;    /* what brings the libraries: "tensorflow[and-cuda]" */
+	const char *other;    /* what else helps */
+};
+
+/* Holds what a framework loads from the system against what the image has. */
+void project_system_libraries(struct judge *j, const struct planned *p, const struct lib_need *n);
+
+/* -------- add-ons (project_addons.c, project_ort.c) */
+void project_onnxruntime(struct judge *j, const struct planned *p, const struct wanted *w);
 void project_cupy(struct judge *j, const struct planned *p, const struct wanted *w);
 void project_bitsandbytes(struct judge *j, const struct planned *p, const struct wanted *w);
 /* An add-on whose code begins at a compute capability that a GPU does not have. */

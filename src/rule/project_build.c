@@ -11,6 +11,10 @@
 
 /* -------- what compiles */
 
+static bool has_nvcc(const struct planned *p)
+{
+	return fact_is(&p->image_flavor, "devel") || project_deed(p, "toolkit");
+}
 
 /* Has flash-attn a wheel for this torch, CUDA and Python? Not known: yes. */
 static bool flash_wheel(struct judge *j, const struct planned *p, const struct wanted *w)
@@ -19,7 +23,16 @@ static bool flash_wheel(struct judge *j, const struct planned *p, const struct w
 	size_t i, n = compat_count(j->c, "addon");
 	struct pep440 v, a, b;
 
+	const struct var *skip = project_var(p, "FLASH_ATTENTION_SKIP_CUDA_BUILD");
+
 	if (project_var(p, "FLASH_ATTENTION_FORCE_BUILD"))
+		return false;
+	/*
+	 * Its setup.py asks the nvcc of CUDA_HOME for its version before it looks for a wheel, and
+	 * NVIDIA's images have a CUDA_HOME without nvcc (Dao-AILab/flash-attention, setup.py).
+	 */
+	if (fact_is(&p->image_family, "nvidia/cuda") && !has_nvcc(p) &&
+	    !(skip && fact_is(&skip->value, "TRUE")))
 		return false;
 	if (!torch || !fact_known(&torch->version) || !fact_known(&w->version) ||
 	    !pep440_parse(view_of(w->version.value), &v))
@@ -92,23 +105,24 @@ static const struct fact *compiles(struct judge *j, const struct planned *p,
 	}
 	for (i = 0; i < p->n_packages; i++) {
 		const struct wanted *w = &p->packages[i];
-		bool source = fact_known(&w->index) && view_starts(view_of(w->index.value), "git+");
+		bool address = fact_known(&w->index);
+		bool source = address && !strstr(w->index.value, ".whl");
 
-		if (fact_is(&w->name, "flash-attn") && (source || !flash_wheel(j, p, w)))
+		/* Where it was compiled it is judged. */
+		if (fact_yes(&w->elsewhere))
+			continue;
+
+		if (fact_is(&w->name, "flash-attn") &&
+		    (source || (!address && !flash_wheel(j, p, w))))
 			return &w->text;
 		if (always_compiles(w->name.value) && !fact_known(&w->channel) &&
-		    (!fact_known(&w->index) || source))
+		    (!address || source))
 			return &w->text;
 	}
 	return NULL;
 }
 
 /* -------- nvcc */
-
-static bool has_nvcc(const struct planned *p)
-{
-	return fact_is(&p->image_flavor, "devel") || project_deed(p, "toolkit");
-}
 
 static const char *devel_of(struct judge *j, const struct planned *p)
 {

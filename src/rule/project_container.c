@@ -295,7 +295,10 @@ static void library_path(struct judge *j, const struct planned *p)
 
 	if (!path || !fact_yes(&p->final))
 		return;
-	if (path_has(path->value.value, "/stubs"))
+	/* Images without a toolkit hold no folder of stubs. */
+	if (path_has(path->value.value, "/stubs") &&
+	    (!fact_is(&p->image_family, "nvidia/cuda") || fact_is(&p->image_flavor, "devel") ||
+	     project_deed(p, "toolkit")))
 		stubs(j, p, path);
 	if (path_has(path->value.value, "/compat") && strstr(path->value.value, "cuda"))
 		compat_path(j, p, path);

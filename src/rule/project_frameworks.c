@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about TensorFlow, JAX, ONNX Runtime, CuPy and add-ons that project files would install. */
+/* Rules about TensorFlow, JAX, CuPy and add-ons that project files would install. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -9,7 +9,7 @@
 #include "rule/rules.h"
 
 /* Row of a table whose `version` (through `to`) holds this release; series rows hold 1.20.x. */
-static const struct json *row_for(struct judge *j, const char *table, const char *version,
+const struct json *project_row(struct judge *j, const char *table, const char *version,
 				  const char *field, const char *value)
 {
 	size_t i, n = compat_count(j->c, table);
@@ -40,7 +40,7 @@ static const struct json *row_for(struct judge *j, const char *table, const char
 /* The release itself, or for a patch release the row of its series (2.16.2 by 2.16.1). */
 static const struct json *tf_row(struct judge *j, const char *version)
 {
-	const struct json *row = row_for(j, "tensorflow", version, "platform", "linux_x86_64");
+	const struct json *row = project_row(j, "tensorflow", version, "platform", "linux_x86_64");
 	size_t i, n = compat_count(j->c, "tensorflow");
 	struct version v, a;
 
@@ -71,13 +71,6 @@ static bool has_wheels(const struct planned *p, const char *part)
 	return false;
 }
 
-struct lib_need {
-	const struct wanted *w;
-	unsigned cuda, cudnn; /* majors; 0 not known */
-	const char *extra;    /* what brings the libraries: "tensorflow[and-cuda]" */
-	const char *other;    /* what else helps */
-};
-
 static void lib_finding(struct judge *j, const struct planned *p, const struct lib_need *n,
 			enum finding_id id, const struct fact *image, const char *text)
 {
@@ -93,7 +86,7 @@ static void lib_finding(struct judge *j, const struct planned *p, const struct l
 }
 
 /* Holds what a framework loads from the system against what the image has. */
-static void system_libraries(struct judge *j, const struct planned *p, const struct lib_need *n)
+void project_system_libraries(struct judge *j, const struct planned *p, const struct lib_need *n)
 {
 	const char *name = n->w->name.value, *version = fact_value(&n->w->version, "");
 	unsigned cuda = project_major(fact_value(&p->image_cuda, NULL));
@@ -265,14 +258,15 @@ static void tensorflow(struct judge *j, const struct planned *p, const struct wa
 			    "(nvidia/cuda:12.6.3-cudnn-runtime-ubuntu22.04).");
 	if (!json_is_true(json_get(row, "and_cuda")))
 		need.extra = "tensorflow";
-	system_libraries(j, p, &need);
+	project_system_libraries(j, p, &need);
 }
 
 static void tensorflow_cpu(struct judge *j, const struct planned *p, const struct wanted *w)
 {
 	struct finding *f;
 
-	if (!look_has_nvidia(j->s) || project_package(p, "torch"))
+	/* Beside the framework that computes, it was chosen so that it takes no GPU memory. */
+	if (!look_has_nvidia(j->s) || project_package(p, "torch") || project_package(p, "jax"))
 		return;
 	f = project_finding(j, FINDING_CPU_ONLY_WHEEL, p, "tensorflow-cpu", &w->text, NULL);
 	finding_message(j, f, "%s", _("tensorflow-cpu has no CUDA code."));
@@ -424,7 +418,7 @@ static bool jax_otherwise(const struct planned *p, const struct wanted *w)
 static void jax(struct judge *j, const struct planned *p, const struct wanted *w)
 {
 	const char *flavour = jax_flavour(p, w);
-	const struct json *row = row_for(j, "jax", fact_value(&w->version, NULL), NULL, NULL);
+	const struct json *row = project_row(j, "jax", fact_value(&w->version, NULL), NULL, NULL);
 
 	if (!look_has_nvidia(j->s) || fact_known(&w->channel) || look_is_tegra(j))
 		return;
@@ -440,121 +434,6 @@ static void jax(struct judge *j, const struct planned *p, const struct wanted *w
 		jax_gpu(j, p, w, row, flavour);
 }
 
-/* -------- ONNX Runtime */
-
-static void ort_shadowed(struct judge *j, const struct planned *p, const struct wanted *cpu,
-			 const struct wanted *gpu)
-{
-	struct finding *f = project_finding(j, FINDING_ONNXRUNTIME_CPU_SHADOWS_GPU, p,
-					    "onnxruntime", &cpu->text, NULL);
-	struct remedy *r;
-
-	finding_message(
-		j, f, "%s",
-		_("onnxruntime and onnxruntime-gpu are one and the same import package: the "
-		  "CPU's may hide the CUDA provider."));
-	finding_fact(j, f, "onnxruntime-gpu", &gpu->text, NULL);
-	r = finding_remedy(j, f, "%s",
-			   _("Remove the line of onnxruntime; keep only onnxruntime-gpu."));
-	remedy_command(j, r, "pip uninstall -y onnxruntime");
-	r->risk = RISK_SAFE;
-}
-
-static bool ort_platform(struct judge *j, const struct planned *p, const struct wanted *gpu)
-{
-	struct finding *f;
-
-	if (!project_aarch64(p) && !fact_is(&p->platform, "macos_arm64"))
-		return false;
-	f = project_finding(j, FINDING_CPU_ONLY_PLATFORM, p, "onnxruntime-gpu", &gpu->text, NULL);
-	finding_message(j, f, _("PyPI has no wheel of onnxruntime-gpu for %s."),
-			fact_value(&p->platform, "this platform"));
-	finding_remedy(
-		j, f, "%s",
-		_("On a Jetson take the build of https://pypi.jetson-ai-lab.io; elsewhere build "
-		  "it from source."));
-	return true;
-}
-
-static bool ort_driver(struct judge *j, const struct planned *p, const struct wanted *gpu,
-		       const struct json *row, unsigned major)
-{
-	const char *cuda = arena_printf(j->a, "%u.%s", major, major == 11 ? "8" : "0"), *least;
-	struct finding *f;
-
-	/* A row that was only inferred is no ground for an error. */
-	if (!major || json_get_str(row, "confidence") || !project_driver_below(j, p, cuda, &least))
-		return false;
-	f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "onnxruntime-gpu", &gpu->text, NULL);
-	finding_message(
-		j, f,
-		_("onnxruntime-gpu %s is built for CUDA %u and needs driver %s; the target has "
-		  "%s."),
-		gpu->version.value, major, least, look_cuda_driver(j->s)->value);
-	finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
-	project_fix_driver(j, f, cuda);
-	return true;
-}
-
-/* With torch beside it the libraries are torch's (preload, or import torch first). */
-static void ort_and_torch(struct judge *j, const struct planned *p, const struct lib_need *n,
-			  const struct wanted *torch)
-{
-	const struct torch_row *t = compat_torch(j->c, torch->version.value,
-						 fact_value(&p->platform, ""),
-						 fact_value(&torch->variant, ""));
-	unsigned has = t ? project_major(t->cudnn) : 0;
-	struct finding *f;
-
-	if (!has || !n->cudnn || has == n->cudnn || fact_known(&p->image_cudnn))
-		return;
-	f = project_finding(j, FINDING_CUDNN_MAJOR_MISMATCH, p, "onnxruntime-gpu", &n->w->text,
-			    NULL);
-	f->severity = SEVERITY_WARNING;
-	finding_message(j, f,
-			_("onnxruntime-gpu %s loads libcudnn.so.%u, and torch %s brings cuDNN %u."),
-			n->w->version.value, n->cudnn, torch->version.value, has);
-	finding_fact(j, f, "torch", &torch->text, NULL);
-	finding_remedy(
-		j, f, "%s",
-		_("Take torch 2.4 or later for cuDNN 9, onnxruntime-gpu 1.18 and earlier for "
-		  "cuDNN 8, or onnxruntime-gpu[cuda,cudnn]."))
-		->risk = RISK_SAFE;
-}
-
-static void onnxruntime(struct judge *j, const struct planned *p, const struct wanted *gpu)
-{
-	const struct wanted *cpu = project_package(p, "onnxruntime");
-	const struct wanted *torch = project_package(p, "torch");
-	const struct json *row =
-		row_for(j, "onnxruntime", fact_value(&gpu->version, NULL), "channel", "pypi");
-	struct lib_need need = { .w = gpu, .extra = "onnxruntime-gpu[cuda,cudnn]" };
-	bool windows = fact_is(&p->platform, "windows_x86_64");
-
-	if (cpu) {
-		ort_shadowed(j, p, cpu, gpu);
-		return;
-	}
-	if (!look_has_nvidia(j->s) || ort_platform(j, p, gpu) || !row)
-		return;
-	need.cuda = project_major(json_get_str(row, "cuda_major"));
-	need.cudnn = project_major(json_get_str(row, windows ? "cudnn_windows" : "cudnn_linux"));
-	if (ort_driver(j, p, gpu, row, need.cuda) ||
-	    (project_extra(gpu, "cuda") && project_extra(gpu, "cudnn")))
-		return;
-	need.other =
-		need.cudnn >= 9
-			? _("Or take an image with CUDA 12 and cuDNN 9 (a -cudnn- tag from 12.4.1 "
-			    "on), or onnxruntime-gpu 1.18 and earlier for cuDNN 8; "
-			    "nvidia-cudnn-cu12 brings cuDNN 9 as well.")
-			: _("Or take an image with cuDNN 8 (cudnn8).");
-	if (torch && fact_known(&torch->version) && fact_known(&torch->cuda) &&
-	    !fact_known(&torch->channel))
-		ort_and_torch(j, p, &need, torch);
-	else
-		system_libraries(j, p, &need);
-}
-
 static void run_project_frameworks(struct judge *j)
 {
 	static const struct {
@@ -564,7 +443,7 @@ static void run_project_frameworks(struct judge *j)
 		{ .name = "tensorflow", .fn = tensorflow },
 		{ .name = "tensorflow-cpu", .fn = tensorflow_cpu },
 		{ .name = "jax", .fn = jax },
-		{ .name = "onnxruntime-gpu", .fn = onnxruntime },
+		{ .name = "onnxruntime-gpu", .fn = project_onnxruntime },
 		{ .name = "bitsandbytes", .fn = project_bitsandbytes },
 	};
 	size_t i, k, m;
@@ -572,7 +451,7 @@ static void run_project_frameworks(struct judge *j)
 	for (i = 0; i < j->s->n_projects; i++) {
 		const struct planned *p = &j->s->projects[i];
 
-		if (!fact_yes(&p->final) || fact_is(&p->libc, "musl"))
+		if (!fact_yes(&p->final) || fact_is(&p->libc, "musl") || fact_yes(&p->hosted))
 			continue;
 		for (k = 0; k < p->n_packages; k++) {
 			const struct wanted *w = &p->packages[k];

@@ -11,7 +11,7 @@ static const char *build_name(struct judge *j, const struct wanted *w)
 {
 	const char *variant = fact_value(&w->variant, NULL);
 
-	if (!variant || strcmp(variant, "cuda") == 0)
+	if (!variant || strcmp(variant, "cuda") == 0 || strchr(fact_value(&w->version, ""), '+'))
 		return fact_value(&w->version, "");
 	return arena_printf(j->a, "%s+%s", fact_value(&w->version, ""), variant);
 }
@@ -167,6 +167,8 @@ static void conda_cpu(struct judge *j, const struct planned *p, const struct wan
 	struct remedy *r;
 
 	f->evidence->seen = project_text(w);
+	if (strcmp(w->text.source, w->variant.source) != 0)
+		finding_fact(j, f, "pytorch", &w->text, NULL);
 	finding_message(j, f, "%s", conda_cpu_message(j, w));
 	if (!pixi && !forge && !conda_toolkit(j, f, w)) {
 		r = finding_remedy(
@@ -270,6 +272,9 @@ static void judge_torch(struct judge *j, const struct planned *p, const struct w
 	enum finding_id id;
 	long gpu;
 
+	/* A machine that is lent for a job has no GPU; only a swap of builds would be a mistake. */
+	if (fact_yes(&p->hosted) && !(cpu && taken))
+		return;
 	/* What cannot be installed has no build to be judged; the CPU's is one. */
 	if (fact_known(&w->fault) && !fact_is(&w->fault, "cpu-solve") &&
 	    !fact_is(&w->fault, "toolkit"))

@@ -195,17 +195,18 @@ def judge(report, name, line):
     return None
 
 
-def main():
+def main(cases):
     failed = 0
-    for n, (title, (files, assume, name, line)) in enumerate(CASES.items(), 1):
+    for n, (title, (files, assume, name, line)) in enumerate(cases.items(), 1):
         try:
             why = judge(run(files, assume), name, line)
         except Exception as e:  # a crash is one failed case, not the end
             why = repr(e)
         failed += why is not None
         print(f"{'not ok' if why else 'ok'} {n} - {title}" + (f": {why}" if why else ""))
-    print(f"1..{len(CASES)}")
+    print(f"1..{len(cases)}")
     return 1 if failed else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main(CASES))
