@@ -55,6 +55,19 @@ static const char *call_name(const struct driver_call *c)
 	return (size_t)at < c->n_names ? c->names[at] : "the library";
 }
 
+static const char *hung(struct arena *a, const char *call, long deadline_ms, bool left)
+{
+	bool whole = deadline_ms % 1000 == 0;
+	const char *text = arena_printf(a,
+					whole ? _("hung: no answer within %ld s from %s")
+					      : _("hung: no answer within %ld ms from %s"),
+					whole ? deadline_ms / 1000 : deadline_ms, call);
+
+	/* Only the kernel can hold a process that was killed. */
+	return left ? arena_printf(a, _("%s; no signal ends it, it waits inside the kernel"), text)
+		    : text;
+}
+
 const char *driver_failure(struct arena *a, const struct driver_call *c, long deadline_ms)
 {
 	const char *call = call_name(c);
@@ -63,11 +76,7 @@ const char *driver_failure(struct arena *a, const struct driver_call *c, long de
 	case CHILD_ANSWERED:
 		return NULL;
 	case CHILD_HUNG:
-		if (deadline_ms % 1000)
-			return arena_printf(a, _("hung: no answer within %ld ms from %s"),
-					    deadline_ms, call);
-		return arena_printf(a, _("hung: no answer within %ld s from %s"),
-				    deadline_ms / 1000, call);
+		return hung(a, call, deadline_ms, c->result.left);
 	case CHILD_CRASHED:
 		return arena_printf(a, _("%s inside %s"), signal_name(a, c->result.detail), call);
 	case CHILD_FAILED:

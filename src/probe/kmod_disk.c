@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "probe/kmod.h"
 #include "sys/elf.h"
-#include "sys/xz.h"
+#include "sys/packed_file.h"
 
 enum {
 	KERNELS_MAX = 32,
@@ -164,16 +164,22 @@ static void modinfo(struct probe_ctx *p, struct module *m)
 static void modinfo_packed(struct probe_ctx *p, struct module *m, size_t *budget)
 {
 	_cleanup_fd_ int fd = sysroot_open_file(p->root, m->path.value), out = -1;
+	struct view end = view_of(strrchr(m->path.value, '.'));
+	struct err err = { 0 };
 	struct stat st;
 
-	if (fd < 0 || !view_ends(view_of(m->path.value), ".xz"))
+	if (fd < 0)
 		return;
-	out = xz_unpack(fd, *budget);
-	if (out < 0 || fstat(out, &st) < 0) {
-		if (out == -EFBIG)
-			*budget = 0;
+	/* The letter of the filter: .xz, .gz, .zst. */
+	out = packed_file(p->a, fd, end.p[1], *budget, &err);
+	if (out == -ERR_TOOBIG)
+		*budget = 0;
+	if (out == -ERR_PARSE)
+		fact_broken(&m->version, m->path.value, arena_strdup(p->a, err.msg));
+	else if (out < 0)
+		m->version.why = arena_strdup(p->a, err.msg);
+	if (out < 0 || fstat(out, &st) < 0)
 		return;
-	}
 	*budget -= (size_t)st.st_size < *budget ? (size_t)st.st_size : *budget;
 	modinfo_of(p, m, out);
 }

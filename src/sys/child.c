@@ -30,7 +30,8 @@ struct header {
 enum {
 	MAGIC = 0x43555654,
 	PIPE_FD = CHILD_FD,
-	GRACE_KILL_MS = 50, /* for a killed child to go; one in D state is then left to init */
+	GRACE_TERM_MS = 100, /* for a child that was asked to end, and what it started */
+	GRACE_KILL_MS = 50,  /* for a killed child to go; one in D state is then left to init */
 	GRACE_EXIT_MS = 1,  /* for the status of a child whose answer is whole */
 	SLICE_MS = 20,	    /* how often the death of a child is looked for whose pipe stays open */
 	EXIT_SETUP = 121,
@@ -297,10 +298,25 @@ static int reap(pid_t pid, long limit_ms, int *ret_status)
 	}
 }
 
-static void kill_group(pid_t pid)
+static void signal_group(pid_t pid, int sig)
 {
-	kill(-pid, SIGKILL);
-	kill(pid, SIGKILL);
+	kill(-pid, sig);
+	kill(pid, sig);
+}
+
+/* Asked first, then made to; false when it stays, which only the kernel can make it do. */
+static bool end_group(pid_t pid)
+{
+	int status;
+	bool gone;
+
+	signal_group(pid, SIGTERM);
+	/* One that was stopped would never hear of it. */
+	signal_group(pid, SIGCONT);
+	gone = reap(pid, GRACE_TERM_MS, &status);
+	/* The group may outlive its first process. */
+	signal_group(pid, SIGKILL);
+	return gone || reap(pid, GRACE_KILL_MS, &status);
 }
 
 /* 1: the whole answer came; 0: it ended before; -1: the deadline passed. */
@@ -356,8 +372,7 @@ void child_wait(struct child *c, void *answer, size_t size, struct child_result 
 		kill(-c->pid, SIGKILL); /* what it started */
 	} else {
 		ret->end = CHILD_HUNG;
-		kill_group(c->pid);
-		reap(c->pid, GRACE_KILL_MS, &status);
+		ret->left = !end_group(c->pid);
 	}
 	ret->ms = clock_ms() - c->started_ms;
 	c->pid = -1;
@@ -369,7 +384,7 @@ void child_drop(struct child *c)
 
 	if (c->pid < 0)
 		return;
-	kill_group(c->pid);
+	signal_group(c->pid, SIGKILL);
 	if (c->fd >= 0)
 		close(c->fd);
 	c->fd = -1;

@@ -8,6 +8,7 @@
 #ifndef SYS_CHILD_H
 #define SYS_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -21,7 +22,7 @@ enum { CHILD_FD = 3 };
 
 enum child_end {
 	CHILD_ANSWERED, /* the whole answer came and the child ended with 0 */
-	CHILD_HUNG,	/* deadline passed; it was killed (or left alone in D state) */
+	CHILD_HUNG,	/* deadline passed; it got TERM, then KILL */
 	CHILD_CRASHED,	/* ended by a signal: `detail` holds it */
 	CHILD_EXITED,	/* ended without a whole answer: `detail` holds the exit status */
 	CHILD_FAILED,	/* could not be started: `detail` holds the errno */
@@ -39,6 +40,7 @@ struct child_result {
 	int detail;
 	size_t n; /* bytes of the answer that came */
 	long ms;  /* how long it ran */
+	bool left; /* hung, and no signal ends it: it waits in the kernel (D state) and was left */
 };
 
 /* Fills `answer` (at most size bytes) and returns how many bytes are valid, or negative for none.
@@ -52,7 +54,10 @@ void child_start(struct child *c, child_fn *fn, void *ctx, size_t answer_size,
 /* Waits up to wait_ms (at most until the deadline; negative: until the deadline). Returns 1 when it
  * ended, else 0. */
 int child_poll(struct child *c, long wait_ms);
-/* Waits until the deadline, kills what is left, reaps it, copies the answer. */
+/*
+ * Waits until the deadline, copies the answer; what is left then gets TERM, a tenth of a second
+ * later KILL, and is reaped, or left alone where it stays. At most 0.2 s longer than the deadline.
+ */
 void child_wait(struct child *c, void *answer, size_t size, struct child_result *ret);
 /* Ends it now without an answer (it was not needed any more). */
 void child_drop(struct child *c);

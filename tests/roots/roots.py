@@ -11,7 +11,7 @@ A tree is what a mounted disk, an unpacked image or a captured machine holds; fa
 tree can say: uname, identity, environment, device nodes, answers of cuInit and NVML. Files under /dev are empty placeholders.
 Libraries are small valid ELF64 shared objects (soname, needed, RPATH or RUNPATH, version needs, symbols, .nv_fatbin).
 """
-import base64, hashlib, json, lzma, os, re, struct, sys
+import base64, gzip, hashlib, json, lzma, os, re, struct, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EM = {'x86_64': 62, 'aarch64': 183}
@@ -858,6 +858,10 @@ def kernel(t, m):
                     t.f('/var/lib/dkms/nvidia/%s/%s/%s/module/%s.ko' % (ver, r, t.arch, n), ko)
                 elif style == 'extra-xz':
                     t.f('/lib/modules/%s/extra/nvidia/%s.ko.xz' % (r, n), lzma.compress(ko))
+                elif style == 'updates-zst':
+                    t.f('/lib/modules/%s/updates/dkms/%s.ko.zst' % (r, n), zstd_raw(ko))
+                elif style == 'extra-gz':
+                    t.f('/lib/modules/%s/extra/%s.ko.gz' % (r, n), gzip.compress(ko, mtime=0))
                 elif style == 'prebuilt':
                     t.f('/lib/modules/%s/kernel/nvidia-%s/%s.ko' % (r, ver.split('.')[0], n), ko)
         dk = drv.get('dkms_added')

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -204,8 +205,43 @@ static void V10_endless_work_ends_at_the_deadline(void **state)
 	for (i = 0; i < ARRAY_LEN(fns); i++) {
 		r = run(fns[i], NULL, buf, sizeof(buf), 150);
 		assert_int_equal(r.end, CHILD_HUNG);
+		assert_false(r.left);
 		assert_in_range(r.ms, 149, 150 + 500);
 	}
+}
+
+static char *term_mark;
+
+static void on_term(int sig)
+{
+	(void)sig;
+	*term_mark = 1;
+	_exit(0);
+}
+
+static long tidy(void *ctx, void *answer, size_t size)
+{
+	(void)ctx, (void)answer, (void)size;
+	signal(SIGTERM, on_term);
+	while (forever)
+		pause();
+	return 0;
+}
+
+/* TERM comes before KILL, so that what a library started can end in order. */
+static void V10_a_hung_child_is_asked_before_it_is_killed(void **state)
+{
+	struct child_result r;
+	char buf[8];
+
+	(void)state;
+	term_mark = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(term_mark, MAP_FAILED);
+	r = run(tidy, NULL, buf, sizeof(buf), 100);
+	assert_int_equal(r.end, CHILD_HUNG);
+	assert_false(r.left);
+	assert_int_equal(*term_mark, 1);
+	munmap(term_mark, 1);
 }
 
 /*
@@ -257,6 +293,7 @@ static void V11_what_cannot_be_killed_is_left_behind(void **state)
 		return; /* main() says so */
 	r = run(unkillable, NULL, buf, sizeof(buf), 300);
 	assert_int_equal(r.end, CHILD_HUNG);
+	assert_true(r.left);
 	assert_in_range(r.ms, 299, 300 + 500);
 }
 
@@ -611,6 +648,7 @@ int main(void)
 		cmocka_unit_test(V8_a_pipe_held_by_others_does_not_hide_the_crash),
 		cmocka_unit_test(V9_exit_inside_is_no_answer),
 		cmocka_unit_test(V10_endless_work_ends_at_the_deadline),
+		cmocka_unit_test(V10_a_hung_child_is_asked_before_it_is_killed),
 		cmocka_unit_test(V10_the_child_dies_with_its_parent),
 		cmocka_unit_test(V11_what_cannot_be_killed_is_left_behind),
 		cmocka_unit_test(V12_output_of_the_child_goes_nowhere),
