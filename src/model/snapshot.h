@@ -104,7 +104,11 @@
 	F(virtualization,                                                                  \
 	  N_("virtualization"))	       /* none, passthrough, vgpu, host-vgpu, host-vsga */ \
 	F(license, N_("vGPU licence")) /* licensed, unlicensed */                          \
-	F(persistence, N_("persistence mode"))
+	F(persistence, N_("persistence mode"))                                              \
+	F(ecc_mode, N_("ECC")) /* on, off */                                                \
+	L(clocks_held, N_("what keeps the clocks down")) /* gpu_idle, sw_power_cap */       \
+	F(processes, N_("programs that compute on it"))                                     \
+	F(mps_server, N_("MPS server on it"))
 
 #define MODULE_FIELDS(F, L, O, A)                                 \
 	F(name, N_("module"))                                     \

@@ -17,6 +17,7 @@
 enum {
 	DRIVER_GPUS_MAX = 64,	    /* of which details are asked; the count itself may be higher */
 	DRIVER_COUNT_MAX = 1024,    /* more is no count */
+	DRIVER_PIDS_MAX = 32,	    /* of one GPU */
 	DRIVER_MIG_MAX = 128,	    /* over all GPUs */
 	DRIVER_TEXT = 96,	    /* NVML's longest name or UUID */
 	DRIVER_DEADLINE_MS = 10000, /* unless $CUVET_DRIVER_TIMEOUT_MS says otherwise */
@@ -69,6 +70,8 @@ struct nvml_device {
 	uint32_t fabric_status;
 	struct driver_number ecc, remap_pending, remap_failed, retired, persistence, virtualization,
 		license; /* license: 1 when a feature is licensed */
+	struct driver_number ecc_mode, clocks, processes;
+	uint32_t pids[DRIVER_PIDS_MAX]; /* of the first processes */
 };
 
 struct nvml_mig {

@@ -43,6 +43,7 @@ static void gpu_facts(struct probe_ctx *p, const struct json *j)
 	number_fact(p, &g->nvml_index, json_get(j, "index"), "nvml.gpus");
 	number_fact(p, &g->nvml_error, json_get(j, "error"), "nvml.gpus");
 	number_fact(p, &g->memory_mib, json_get(j, "memory_mib"), "nvml.gpus");
+	number_fact(p, &g->processes, json_get(j, "processes"), "nvml.gpus");
 	text_fact(p, &g->name, json_get(j, "name"), "nvml.gpus");
 	text_fact(p, &g->uuid, json_get(j, "uuid"), "nvml.gpus");
 	text_fact(p, &g->mig_mode, json_get(j, "mig"), "nvml.gpus");

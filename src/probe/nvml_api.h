@@ -34,6 +34,13 @@ typedef struct nvml_memory {
 	unsigned long long used;
 } nvmlMemory_t;
 
+typedef struct nvml_process_info {
+	unsigned int pid;
+	unsigned long long usedGpuMemory;
+	unsigned int gpuInstanceId;
+	unsigned int computeInstanceId;
+} nvmlProcessInfo_t;
+
 typedef struct nvml_fabric_info {
 	unsigned char clusterUuid[16];
 	nvmlReturn_t status; /* of the registration, when state is COMPLETED */

@@ -214,27 +214,54 @@ static void run_mig_device_not_selected(struct judge *j)
 
 /* -------- compute mode */
 
+/* Prohibited; or exclusive while a program that is no server of MPS has taken the one place. */
+static bool mode_blocks(const struct snapshot *s, const struct gpu *g, bool *ret_taken)
+{
+	struct view mode = view_of(fact_value(&g->compute_mode, ""));
+	int64_t n = 0;
+
+	*ret_taken = view_is_nocase(mode, "Exclusive_Process") ||
+		     view_is_nocase(mode, "Exclusive_Thread");
+	if (view_is_nocase(mode, "Prohibited"))
+		return true;
+	return *ret_taken && fact_to_int(&g->processes, &n) && n > 0 && !fact_yes(&g->mps_server) &&
+	       !snapshot_env(s, "CUDA_MPS_PIPE_DIRECTORY");
+}
+
 static void run_compute_mode_exclusive(struct judge *j)
 {
 	struct finding *f;
 	struct remedy *r;
+	bool taken;
 	size_t i;
 
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu *g = &j->s->gpus[i];
 
-		if (!fact_known(&g->compute_mode) ||
-		    !view_is_nocase(view_of(g->compute_mode.value), "Prohibited") ||
-		    !look_gpu_used(j->s, i))
+		if (!mode_blocks(j->s, g, &taken) || !look_gpu_used(j->s, i))
 			continue;
 		f = finding_add(j, FINDING_COMPUTE_MODE_EXCLUSIVE, gpu_subject(j, i));
 		if (other_gpu_usable(j->s, i))
 			f->severity = SEVERITY_WARNING;
-		finding_message(
-			j, f, "%s",
-			_("The GPU's compute mode is Prohibited: no program may make a CUDA "
-			  "context on it."));
+		if (taken)
+			finding_message(
+				j, f,
+				_("The GPU's compute mode is %s, and a program has taken its one "
+				  "place: every other is told that the device is busy or "
+				  "unavailable."),
+				g->compute_mode.value);
+		else
+			finding_message(j, f, "%s",
+					_("The GPU's compute mode is Prohibited: no program may "
+					  "make a CUDA context on it."));
 		finding_fact(j, f, "gpu.compute_mode", &g->compute_mode, "Default");
+		if (taken) {
+			finding_fact(j, f, "gpu.processes", &g->processes, "0");
+			r = finding_remedy(j, f, "%s",
+					   _("Wait for the program that has it, or end it."));
+			remedy_command(j, r, "nvidia-smi -i %s", index_word(j, g));
+			r->risk = RISK_SAFE;
+		}
 		r = finding_remedy(j, f, "%s", _("Set the compute mode back to Default."));
 		remedy_command(j, r, "sudo nvidia-smi -i %s -c DEFAULT",
 			       index_word(j, g));

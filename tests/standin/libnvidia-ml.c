@@ -248,16 +248,36 @@ SCRIPTED(nvmlDeviceGetMaxPcieLinkWidth, "max_width")
 SCRIPTED(nvmlDeviceGetEnforcedPowerLimit, "power")
 SCRIPTED(nvmlDeviceGetPowerManagementDefaultLimit, "full_power")
 
-EXPORT nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t dev,
-							      unsigned long long *reasons)
+nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t dev,
+						       unsigned long long *reasons)
 {
 	*reasons = (unsigned long long)say_number(P, "held", index_of(dev), 1);
 	return 0;
 }
 
-EXPORT nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t dev, int *now, int *pending)
+nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t dev, unsigned long long *reasons)
 {
-	*now = *pending = (int)say_number(P, "ecc_on", index_of(dev), 0);
+	return nvmlDeviceGetCurrentClocksThrottleReasons(dev, reasons);
+}
+
+nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t dev, nvmlEnableState_t *now,
+				  nvmlEnableState_t *pending)
+{
+	*now = *pending = (nvmlEnableState_t)say_number(P, "ecc_on", index_of(dev), 0);
+	return 0;
+}
+
+/* As many as the script says, all of one process. */
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t dev, unsigned int *n,
+						     nvmlProcessInfo_t *list)
+{
+	unsigned all = (unsigned)say_number(P, "procs", index_of(dev), 0), room = *n, i;
+
+	*n = all;
+	if (all > room)
+		return NVML_ERROR_INSUFFICIENT_SIZE;
+	for (i = 0; i < all; i++)
+		list[i].pid = (unsigned)say_number(P, "pid", index_of(dev), 1);
 	return 0;
 }
 

@@ -55,6 +55,7 @@ typedef nvmlReturn_t real_nvmlReturn_t;
 typedef nvmlComputeMode_t real_nvmlComputeMode_t;
 typedef nvmlPciInfo_t real_nvmlPciInfo_t;
 typedef nvmlMemory_t real_nvmlMemory_t;
+typedef nvmlProcessInfo_t real_nvmlProcessInfo_t;
 typedef nvmlGpuFabricInfo_t real_nvmlGpuFabricInfo_t;
 typedef nvmlConfComputeSystemState_t real_nvmlConfComputeSystemState_t;
 typedef nvmlMemoryErrorType_t real_nvmlMemoryErrorType_t;
@@ -92,6 +93,7 @@ typedef nvmlGridLicensableFeatures_t real_nvmlGridLicensableFeatures_t;
 #define nvmlDevice_t			   own_nvmlDevice_t
 #define nvmlPciInfo_t			   own_nvmlPciInfo_t
 #define nvmlMemory_t			   own_nvmlMemory_t
+#define nvmlProcessInfo_t		   own_nvmlProcessInfo_t
 #define nvmlGpuFabricInfo_t		   own_nvmlGpuFabricInfo_t
 #define nvmlConfComputeSystemState_t	   own_nvmlConfComputeSystemState_t
 #define nvmlMemoryErrorType_t	   own_nvmlMemoryErrorType_t
@@ -106,6 +108,7 @@ typedef nvmlGridLicensableFeatures_t real_nvmlGridLicensableFeatures_t;
 #define NVML_GPU_VIRTUALIZATION_MODE_VGPU  own_MODE_VGPU
 #define NVML_ERROR_NOT_SUPPORTED	   own_NOT_SUPPORTED
 #define NVML_ERROR_NOT_FOUND		   own_NOT_FOUND
+#define NVML_ERROR_INSUFFICIENT_SIZE	   own_INSUFFICIENT_SIZE
 #define NVML_ERROR_FUNCTION_NOT_FOUND	   own_FUNCTION_NOT_FOUND
 #define NVML_COMPUTEMODE_DEFAULT	   own_DEFAULT
 #define NVML_COMPUTEMODE_EXCLUSIVE_THREAD  own_EXCLUSIVE_THREAD
@@ -144,6 +147,8 @@ AT(nvmlPciInfo_t, pciSubSystemId);
 AT(nvmlPciInfo_t, busId);
 SIZE(nvmlMemory_t);
 AT(nvmlMemory_t, total);
+SIZE(nvmlProcessInfo_t);
+AT(nvmlProcessInfo_t, usedGpuMemory);
 SIZE(nvmlGpuFabricInfo_t);
 AT(nvmlGpuFabricInfo_t, status);
 AT(nvmlGpuFabricInfo_t, state);

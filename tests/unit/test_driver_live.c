@@ -171,7 +171,8 @@ static void health_licence_and_place_of_each_gpu(void **state)
 	machine_init(&m, "devices=3;nvml.devices=3;nvml.ecc0=2;nvml.remap0=1;nvml.persistence0=1;"
 			 "nvml.virtual0=1;nvml.remap1=2;nvml.virtual1=2;nvml.license1=0;"
 			 "nvml.retired2=1;nvml.virtual2=9;nvml.fabric2=2;nvml.cc_feature=1;"
-			 "nvml.cc_ready=0");
+			 "nvml.cc_ready=0;nvml.ecc_on0=1;nvml.held0=0xc4;nvml.procs0=2;"
+			 "nvml.procs1=40");
 	make_healthy(&m, 3);
 	machine_run(&m, "5000");
 	assert_value(&m.s.gpus[0].ecc_errors, "2");
@@ -179,6 +180,15 @@ static void health_licence_and_place_of_each_gpu(void **state)
 	assert_value(&m.s.gpus[0].persistence, "yes");
 	assert_value(&m.s.gpus[0].virtualization, "passthrough");
 	assert_value(&m.s.gpus[0].fabric, "none");
+	assert_value(&m.s.gpus[0].ecc_mode, "on");
+	assert_int_equal(m.s.gpus[0].clocks_held.n, 3);
+	assert_string_equal(m.s.gpus[0].clocks_held.values[0], "sw_power_cap");
+	assert_string_equal(m.s.gpus[0].clocks_held.values[2], "hw_power_brake_slowdown");
+	assert_value(&m.s.gpus[0].processes, "2");
+	assert_int_equal(m.s.gpus[0].mps_server.state, FACT_NOT_ASKED);
+	assert_value(&m.s.gpus[1].processes, "40"); /* more than there is room for */
+	assert_value(&m.s.gpus[1].ecc_mode, "off");
+	assert_string_equal(m.s.gpus[1].clocks_held.values[0], "gpu_idle");
 	/* Rows or pages: who has rows is not asked for pages, and who is no virtual GPU not for a
 	 * licence. */
 	assert_int_equal(m.s.gpus[0].retired_pending.state, FACT_NOT_ASKED);

@@ -228,6 +228,24 @@ static const struct world_case devices_cases[] = {
 		      "'compute_mode':'Prohibited','nvml_index':'0'}]}" },
 	  .shows = "compute-mode-exclusive",
 	  .root = "compute-mode-exclusive" },
+	{ .what = "exclusive and taken",
+	  .layers = { HOST,
+		      "{'gpus':[{'pci_id':'10de:2684','compute_capability':'8.9',"
+		      "'compute_mode':'Exclusive_Process','nvml_index':'0',"
+		      "'processes':'1'}]}" },
+	  .shows = "compute-mode-exclusive" },
+	{ .what = "exclusive and free",
+	  .layers = { HOST,
+		      "{'gpus':[{'pci_id':'10de:2684','compute_capability':'8.9',"
+		      "'compute_mode':'Exclusive_Process','nvml_index':'0',"
+		      "'processes':'0'}]}" },
+	  .hides = "compute-mode-exclusive" },
+	{ .what = "exclusive and taken by the server of MPS",
+	  .layers = { HOST,
+		      "{'gpus':[{'pci_id':'10de:2684','compute_capability':'8.9',"
+		      "'compute_mode':'Exclusive_Process','nvml_index':'0',"
+		      "'processes':'1','mps_server':'yes'}]}" },
+	  .hides = "compute-mode-exclusive" },
 	{ .what = "default mode", .layers = { HOST }, .hides = "compute-mode-exclusive" },
 	{ .what = "hidden",
 	  .layers = { HOST,
