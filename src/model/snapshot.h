@@ -27,7 +27,9 @@
 	F(services, N_("system services"))                        \
 	F(toolkit, N_("CUDA toolkits"))                           \
 	F(python, N_("Python environments"))                      \
-	F(log, N_("kernel log"))
+	F(log, N_("kernel log"))                                  \
+	F(packages, N_("system packages"))                        \
+	F(initramfs, N_("initramfs"))
 
 #define HOST_FIELDS(F, L, O, A)                                   \
 	F(system, N_("system")) /* linux, wsl1, wsl2, windows, macos */ \
@@ -143,7 +145,8 @@
 #define OSPACKAGE_FIELDS(F, L, O, A)                              \
 	F(name, N_("package"))                                    \
 	F(version, N_("version"))                                 \
-	F(status, N_("status")) /* installed, held, half-installed, unpacked, half-configured */
+	F(status, N_("status")) /* installed, held, half-installed, unpacked, half-configured */ \
+	F(origin, N_("built by"))
 
 #define CDI_FIELDS(F, L, O, A)                                    \
 	F(path, N_("CDI specification"))                          \
@@ -205,7 +208,8 @@
 	F(conf_compute, N_("confidential computing"))             \
 	F(conf_ready, N_("confidential GPUs ready"))              \
 	A(blocks, BLOCK, N_("modules kept away"))                 \
-	A(dkms, DKMS, N_("DKMS"))
+	A(dkms, DKMS, N_("DKMS"))                                 \
+	A(initramfs, MODULE, N_("modules in the initramfs"))
 
 #define NODE_FIELDS(F, L, O, A)                                   \
 	F(name, N_("device node")) /* below /dev: nvidia0, nvidia-caps/nvidia-cap1 */ \

@@ -50,8 +50,7 @@ const char *kmod_modinfo(struct arena *a, struct view text, const char *key)
 	return NULL;
 }
 
-/* "nvidia-uvm" of "nvidia-uvm.ko.xz"; NULL for other files. */
-static const char *module_name(struct arena *a, const char *file, const char **ret_packed)
+const char *kmod_file_name(struct arena *a, const char *file, const char **ret_packed)
 {
 	static const char *const ends[] = { "", ".xz", ".zst", ".gz" };
 	const char *dot = strstr(file, ".ko");
@@ -122,7 +121,7 @@ static void signature(struct probe_ctx *p, struct module *m, int fd)
 			 m->path.value);
 }
 
-static void modinfo_of(struct probe_ctx *p, struct module *m, int fd)
+void kmod_file_facts(struct probe_ctx *p, struct module *m, int fd)
 {
 	const char *source = m->path.value, *version, *licence;
 	struct elf_section sec;
@@ -157,21 +156,18 @@ static void modinfo(struct probe_ctx *p, struct module *m)
 	if (fd < 0)
 		fact_errno(&m->version, -fd, m->path.value);
 	else
-		modinfo_of(p, m, fd);
+		kmod_file_facts(p, m, fd);
 }
 
-/* What it packs, as far as the budget of a run goes; a module of 2026 unpacks to 100 MiB. */
-static void modinfo_packed(struct probe_ctx *p, struct module *m, size_t *budget)
+void kmod_packed_facts(struct probe_ctx *p, struct module *m, int fd, const char *packed,
+		       size_t *budget)
 {
-	_cleanup_fd_ int fd = sysroot_open_file(p->root, m->path.value), out = -1;
-	struct view end = view_of(strrchr(m->path.value, '.'));
+	_cleanup_fd_ int out = -1;
 	struct err err = { 0 };
 	struct stat st;
 
-	if (fd < 0)
-		return;
-	/* The letter of the filter: .xz, .gz, .zst. */
-	out = packed_file(p->a, fd, end.p[1], *budget, &err);
+	/* The letters of the filters are the first of "xz", "gz", "zst". */
+	out = packed_file(p->a, fd, packed[0], *budget, &err);
 	if (out == -ERR_TOOBIG)
 		*budget = 0;
 	if (out == -ERR_PARSE)
@@ -181,7 +177,16 @@ static void modinfo_packed(struct probe_ctx *p, struct module *m, size_t *budget
 	if (out < 0 || fstat(out, &st) < 0)
 		return;
 	*budget -= (size_t)st.st_size < *budget ? (size_t)st.st_size : *budget;
-	modinfo_of(p, m, out);
+	kmod_file_facts(p, m, out);
+}
+
+/* What it packs, as far as the budget of a run goes; a module of 2026 unpacks to 100 MiB. */
+static void modinfo_packed(struct probe_ctx *p, struct module *m, size_t *budget)
+{
+	_cleanup_fd_ int fd = sysroot_open_file(p->root, m->path.value);
+
+	if (fd >= 0)
+		kmod_packed_facts(p, m, fd, strrchr(m->path.value, '.') + 1, budget);
 }
 
 static bool is_packed(const struct module *m)
@@ -231,7 +236,7 @@ static void unpack(struct probe_ctx *p, const char *running)
 static void add_file(struct probe_ctx *p, const char *path, const char *kernel)
 {
 	struct driver *d = &p->s->driver;
-	const char *packed, *name = module_name(p->a, path_base(path), &packed);
+	const char *packed, *name = kmod_file_name(p->a, path_base(path), &packed);
 	struct module *m;
 
 	if (!name || d->n_modules >= FILES_MAX)

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's packages by the system's package manager: dpkg's status file, pacman's directory.
- * rpm's database needs rpm itself, so there nothing is said. Nothing is run.
+ * The driver's packages by the system's package manager: dpkg's status file, pacman's directory,
+ * rpm's database. Of rpm's older databases only rpm itself knows the form: with --deep it is asked,
+ * on this machine alone.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "probe/os_packages.h"
+#include "sys/rpmdb.h"
+#include "sys/run_text.h"
 
-enum { STATUS_MAX = 24 << 20, PACKAGES_MAX = 256, PACMAN_MAX = 16384 };
+enum {
+	STATUS_MAX = 24 << 20,
+	PACKAGES_MAX = 256,
+	PACMAN_MAX = 16384,
+	RPM_MAX = 256 << 10,
+	RPM_MS = 5000,
+};
 
 /* What belongs to the driver or starts containers with it. */
 static bool is_wanted(struct view name)
@@ -26,7 +35,11 @@ static bool is_wanted(struct view name)
 					      "containerd",
 					      "podman",
 					      "nvlsm",
-					      "linux-objects-nvidia-" };
+					      "linux-objects-nvidia-",
+					      "kmod-nvidia",
+					      "akmod-nvidia",
+					      "dkms-nvidia",
+					      "xorg-x11-drv-nvidia" };
 	static const char *const not_driver[] = { "nvidia-cuda-", "nvidia-cudnn", "nvidia-nsight",
 						  "nvidia-visual-profiler", "nvidia-profiler",
 						  "nvidia-prime-applet" };
@@ -43,18 +56,30 @@ static bool is_wanted(struct view name)
 	return false;
 }
 
-static void add(struct probe_ctx *p, struct view name, struct view version, const char *status,
-		const char *source)
+static struct ospackage *add(struct probe_ctx *p, struct view name, struct view version,
+			     const char *status, const char *source)
 {
 	struct snapshot *s = p->s;
 	struct ospackage *o;
 
 	if (s->n_os_packages >= PACKAGES_MAX)
-		return;
+		return NULL;
 	o = ARENA_APPEND(p->a, s->os_packages, s->n_os_packages);
 	fact_set(&o->name, view_dup(p->a, name), source);
 	fact_set(&o->version, view_dup(p->a, version), source);
 	fact_set(&o->status, status, source);
+	return o;
+}
+
+/* Who built it: "NVIDIA Corporation <someone@nvidia.com>" without the address. */
+static void add_origin(struct probe_ctx *p, struct ospackage *o, struct view who,
+		       const char *source)
+{
+	struct view rest;
+
+	who = view_trim(view_cut(who, '<', &rest));
+	if (o && who.n)
+		fact_set(&o->origin, view_dup(p->a, who), source);
 }
 
 /* "install ok installed", "hold ok installed", "install ok half-configured"; NULL when it is not
@@ -78,14 +103,14 @@ static const char *status_of(struct view status)
 
 void os_packages_dpkg(struct probe_ctx *p, struct view text, const char *source)
 {
-	struct view line, name = { 0 }, status = { 0 }, version;
+	struct view line, name = { 0 }, status = { 0 }, who = { 0 }, version;
 	const char *state;
 	ptrdiff_t at;
 
 	/* Name, status and version stand in this order in every paragraph that dpkg writes. */
 	while (view_line(&text, &line)) {
 		if (!line.n) {
-			name.n = 0;
+			name.n = who.n = 0;
 			continue;
 		}
 		if (view_starts(line, "Package: "))
@@ -99,12 +124,14 @@ void os_packages_dpkg(struct probe_ctx *p, struct view text, const char *source)
 		}
 		if (view_starts(line, "Status: "))
 			status = view_skip(line, 8);
+		if (view_starts(line, "Maintainer: "))
+			who = view_skip(line, 12);
 		if (!view_starts(line, "Version: "))
 			continue;
 		version = view_trim(view_skip(line, 9));
 		state = status_of(status);
 		if (state)
-			add(p, name, version, state, source);
+			add_origin(p, add(p, name, version, state, source), who, source);
 		name.n = status.n = 0;
 	}
 }
@@ -121,18 +148,101 @@ static void pacman_entry(struct probe_ctx *p, const char *entry, const char *sou
 		add(p, (struct view){ .p = v.p, .n = i }, view_skip(v, i + 1), "installed", source);
 }
 
+/* -------- rpm */
+
+static bool rpm_sqlite(struct probe_ctx *p)
+{
+	static const char *const paths[] = { "/usr/lib/sysimage/rpm/rpmdb.sqlite",
+					     "/var/lib/rpm/rpmdb.sqlite" };
+	struct rpm_packages list;
+	struct err err = { 0 };
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_LEN(paths); i++) {
+		_cleanup_fd_ int fd = sysroot_open_file(p->root, paths[i]);
+
+		if (fd == -EACCES || fd == -EPERM) {
+			fact_errno(&p->s->parts.packages, -fd, paths[i]);
+			return true;
+		}
+		if (fd < 0)
+			continue;
+		if (rpmdb_read(p->a, fd, is_wanted, RPM_MS, &list, &err) < 0) {
+			fact_broken(&p->s->parts.packages, paths[i], arena_strdup(p->a, err.msg));
+			return true;
+		}
+		fact_flag(&p->s->parts.packages, true, paths[i]);
+		for (k = 0; k < list.n; k++)
+			add_origin(p,
+				   add(p, view_of(list.list[k].name), view_of(list.list[k].version),
+				       "installed", paths[i]),
+				   view_of(list.list[k].vendor), paths[i]);
+		return true;
+	}
+	return false;
+}
+
+/* "name\tversion-release\tvendor" a line. */
+void os_packages_rpm(struct probe_ctx *p, struct view text, const char *source)
+{
+	struct view line, name, version, who;
+
+	while (view_line(&text, &line)) {
+		name = view_cut(line, '\t', &version);
+		version = view_cut(version, '\t', &who);
+		if (is_wanted(name) && version.n)
+			add_origin(p, add(p, name, version, "installed", source),
+				   view_is(who, "(none)") ? (struct view){ 0 } : who, source);
+	}
+}
+
+/* Databases of before 2020, in forms of their own. */
+static bool rpm_itself(struct probe_ctx *p)
+{
+	static const char *const files[] = { "/var/lib/rpm/Packages", "/var/lib/rpm/Packages.db",
+					     "/usr/lib/sysimage/rpm/Packages.db" };
+	static const char *const argv[] = { "/usr/bin/rpm", "-qa", "--qf",
+					    "%{NAME}\\t%{VERSION}-%{RELEASE}\\t%{VENDOR}\\n", NULL };
+	struct fact *part = &p->s->parts.packages;
+	struct view text;
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(files) && !sysroot_exists(p->root, files[i]))
+		i++;
+	if (i == ARRAY_LEN(files))
+		return false;
+	*part = (struct fact){ .source = files[i],
+			       .why = !p->root->live ? _("only rpm itself reads this database")
+						     : _("`check --deep` asks rpm for it") };
+	if (!p->root->live || !p->deep)
+		return true;
+	if (run_text(p->a, argv, RPM_MAX, RPM_MS, &text) < 0) {
+		fact_broken(part, "rpm -qa", _("rpm gave no answer"));
+		return true;
+	}
+	fact_flag(part, true, "rpm -qa");
+	os_packages_rpm(p, text, "rpm -qa");
+	return true;
+}
+
 static void run(struct probe_ctx *p)
 {
 	static const char dpkg[] = "/var/lib/dpkg/status", pacman[] = "/var/lib/pacman/local";
+	struct fact *part = &p->s->parts.packages;
 	struct dirlist list;
 	struct view text;
 	size_t i;
 
-	if (sysroot_read(p->root, p->a, dpkg, STATUS_MAX, &text, NULL) == 0)
+	if (sysroot_read(p->root, p->a, dpkg, STATUS_MAX, &text, NULL) == 0) {
+		fact_flag(part, true, dpkg);
 		os_packages_dpkg(p, text, dpkg);
-	else if (sysroot_list(p->root, p->a, pacman, PACMAN_MAX, &list) == 0)
+	} else if (sysroot_list(p->root, p->a, pacman, PACMAN_MAX, &list) == 0) {
+		fact_flag(part, true, pacman);
 		for (i = 0; i < list.n; i++)
 			pacman_entry(p, list.names[i], pacman);
+	} else if (!rpm_sqlite(p) && !rpm_itself(p)) {
+		fact_absent(part, p->root->dir);
+	}
 }
 
 const struct probe probe_os_packages = { .name = "os-packages", .run = run };

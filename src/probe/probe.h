@@ -70,6 +70,8 @@ extern const struct probe probe_klog;	  /* klog.c: what the driver logged */
 extern const struct probe probe_pci;	   /* pci.c */
 extern const struct probe
 	probe_kmod; /* kmod.c: loaded modules, /proc/driver/nvidia, modules on disk */
+extern const struct probe
+	probe_initramfs; /* initramfs.c: modules that are loaded before the disk */
 extern const struct probe probe_nodes;	   /* nodes.c */
 extern const struct probe
 	probe_userlib; /* userlib.c: libcuda, libnvidia-ml as the loader would take them */

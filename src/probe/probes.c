@@ -13,6 +13,7 @@ const struct probe *const probes[] = {
 	&probe_environ,	 &probe_userlib,     &probe_driver_start, &probe_host,
 	&probe_container, &probe_boundary,   &probe_pci,	  &probe_pci_topology,
 	&probe_kmod,	 &probe_modprobe,    &probe_dkms,	  &probe_nodes,
+	&probe_initramfs,
 	&probe_services, &probe_os_packages, &probe_runtime,	  &probe_klog,
 	&probe_toolkit,	 &probe_python,	     &probe_driver_end,	  NULL,
 };

@@ -192,11 +192,7 @@ static void run_nouveau_bound(struct judge *j)
 			j, f, _("Keep %s from loading, rebuild the initramfs and reboot."), holder);
 		remedy_command(j, r, "printf 'blacklist %s\\noptions %s modeset=0\\n' | sudo tee "
 				     "/etc/modprobe.d/blacklist-%s.conf", holder, holder, holder);
-		remedy_command(j, r,
-			       strstr(fact_value(&j->s->host.os_like, ""), "fedora") ||
-					       strstr(fact_value(&j->s->host.os_like, ""), "rhel")
-				       ? "sudo dracut --force"
-				       : "sudo update-initramfs -u");
+		remedy_initramfs(j, r);
 		remedy_command(j, r, "sudo reboot");
 		r->needs_root = true;
 		r->needs_reboot = true;

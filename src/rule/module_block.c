@@ -77,7 +77,7 @@ static void unblock_remedy(struct judge *j, struct finding *f, const struct bloc
 		remedy_command(j, r, "grep -rnE '(blacklist|alias|install) +nvidia' "
 				     "/etc/modprobe.d /run/modprobe.d /usr/lib/modprobe.d "
 				     "/lib/modprobe.d");
-		remedy_command(j, r, red ? "sudo dracut --force" : "sudo update-initramfs -u");
+		remedy_initramfs(j, r);
 	}
 	remedy_command(j, r, "sudo reboot");
 	r->needs_root = true;

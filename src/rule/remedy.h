@@ -34,6 +34,8 @@ const char *remedy_branch_for_gpus(struct judge *j, const char *least);
 /* For packages that are half installed: evidence and the commands; adds nothing when all are whole.
  */
 void remedy_finish_packages(struct judge *j, struct finding *f);
+/* The command that builds the initramfs anew, as the distribution has it. */
+void remedy_initramfs(struct judge *j, struct remedy *r);
 /* Reload the modules, or reboot. */
 void remedy_reload(struct judge *j, struct finding *f);
 

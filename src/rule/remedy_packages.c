@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remedy for packages of the driver whose installation did not come to its end. */
+/* Remedies for packages whose installation did not come to its end, and for a stale initramfs. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -34,4 +34,29 @@ void remedy_finish_packages(struct judge *j, struct finding *f)
 	remedy_command(j, r, "sudo dpkg --configure -a");
 	remedy_command(j, r, "sudo apt-get install --fix-broken");
 	r->needs_root = true;
+}
+
+void remedy_initramfs(struct judge *j, struct remedy *r)
+{
+	static const struct {
+		const char *word, *command;
+	} rows[] = {
+		{ .word = "debian", .command = "sudo update-initramfs -u" },
+		{ .word = "ubuntu", .command = "sudo update-initramfs -u" },
+		{ .word = "fedora", .command = "sudo dracut --force" },
+		{ .word = "rhel", .command = "sudo dracut --force" },
+		{ .word = "suse", .command = "sudo dracut --force" },
+		{ .word = "arch", .command = "sudo mkinitcpio -P" },
+		{ .word = "nixos", .command = "sudo nixos-rebuild boot" },
+	};
+	const char *id = fact_value(&j->s->host.os_id, "");
+	const char *like = fact_value(&j->s->host.os_like, "");
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		if (strstr(id, rows[i].word) || strstr(like, rows[i].word)) {
+			remedy_command(j, r, "%s", rows[i].command);
+			return;
+		}
+	remedy_command(j, r, "sudo update-initramfs -u");
 }

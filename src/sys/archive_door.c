@@ -21,6 +21,9 @@
 	ROW(xz, archive_read_support_filter_xz)                      \
 	ROW(zstd, archive_read_support_filter_zstd)                  \
 	ROW(bzip2, archive_read_support_filter_bzip2)                \
+	ROW(lzma, archive_read_support_filter_lzma)                  \
+	ROW(lz4, archive_read_support_filter_lz4)                    \
+	ROW(cpio, archive_read_support_format_cpio)                  \
 	ROW(tar, archive_read_support_format_tar)                    \
 	ROW(zip, archive_read_support_format_zip_seekable)           \
 	ROW(raw, archive_read_support_format_raw)                    \
@@ -191,6 +194,30 @@ int packed_open_tar(struct arena *a, packed_source *source, void *ctx, struct pa
 	if (r)
 		return r;
 	if (p->api.tar(p->handle) != ARCHIVE_OK ||
+	    open_source(a, p, source, ctx) != ARCHIVE_OK)
+		return broken(p, err);
+	*ret = p;
+	return 0;
+}
+
+int packed_open_cpio(struct arena *a, packed_source *source, void *ctx, bool any_filter,
+		     struct packed **ret, struct err *err)
+{
+	struct packed *p;
+	int r = start(a, &p, err);
+
+	if (r)
+		return r;
+	if (any_filter) {
+		/* A missing filter is a warning here and an error when the archive needs it. */
+		(void)p->api.gzip(p->handle);
+		(void)p->api.xz(p->handle);
+		(void)p->api.lzma(p->handle);
+		(void)p->api.zstd(p->handle);
+		(void)p->api.bzip2(p->handle);
+		(void)p->api.lz4(p->handle);
+	}
+	if (p->api.cpio(p->handle) != ARCHIVE_OK ||
 	    open_source(a, p, source, ctx) != ARCHIVE_OK)
 		return broken(p, err);
 	*ret = p;
@@ -373,6 +400,16 @@ int packed_open_tar(struct arena *a, packed_source *source, void *ctx, struct pa
 	(void)a;
 	(void)source;
 	(void)ctx;
+	return without(ret, err);
+}
+
+int packed_open_cpio(struct arena *a, packed_source *source, void *ctx, bool any_filter,
+		     struct packed **ret, struct err *err)
+{
+	(void)a;
+	(void)source;
+	(void)ctx;
+	(void)any_filter;
 	return without(ret, err);
 }
 

@@ -11,7 +11,7 @@ A tree is what a mounted disk, an unpacked image or a captured machine holds; fa
 tree can say: uname, identity, environment, device nodes, answers of cuInit and NVML. Files under /dev are empty placeholders.
 Libraries are small valid ELF64 shared objects (soname, needed, RPATH or RUNPATH, version needs, symbols, .nv_fatbin).
 """
-import base64, gzip, hashlib, json, lzma, os, re, struct, sys
+import base64, gzip, hashlib, json, lzma, os, re, sqlite3, struct, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EM = {'x86_64': 62, 'aarch64': 183}
@@ -1708,6 +1708,10 @@ def tree(m, outside='/outside'):
     if m['kind'] == 'jetson':
         jetson(t, m)
     dpkg(t, m)
+    if m.get('rpms'):
+        t.f(m.get('rpmdb', '/var/lib/rpm/rpmdb.sqlite'), rpmdb(m['rpms']))
+    if m.get('initramfs'):
+        initramfs(t, m, m['initramfs'])
     sub = lambda x: x.replace('{OUT}', outside) if isinstance(x, str) else x
     for p, x in m.get('elfs', {}).items():
         x = dict(x)
@@ -1744,6 +1748,61 @@ def tree(m, outside='/outside'):
     for h in m.get('hostile', []):
         hostile(t, h, outside)
     return t, fx
+
+
+# ---------------------------------------------------------------- rpm's database, initramfs
+def rpm_header(name, version, release, vendor):
+    """A header as the database keeps it: number of entries, bytes of the store, entries, store."""
+    store, entries = bytearray(), []
+    for tag, text in ((1000, name), (1001, version), (1002, release), (1011, vendor)):
+        if text:
+            entries.append(struct.pack('>IIII', tag, 6, len(store), 1))
+            store += text.encode() + b'\0'
+    return struct.pack('>II', len(entries), len(store)) + b''.join(entries) + bytes(store)
+
+
+def rpmdb(packages):
+    """rpmdb.sqlite with rpm's two tables that matter, in WAL mode as rpm leaves it."""
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, 'rpmdb.sqlite')
+        db = sqlite3.connect(path)
+        db.execute('PRAGMA journal_mode=WAL')
+        db.execute("CREATE TABLE 'Packages' (hnum INTEGER PRIMARY KEY AUTOINCREMENT, blob BLOB NOT NULL)")
+        db.execute("CREATE TABLE 'Name' (key 'TEXT' NOT NULL, hnum INTEGER NOT NULL, idx INTEGER NOT NULL)")
+        for n, p in enumerate([['bash', '5.2', '1', '']] + packages, 1):
+            db.execute('INSERT INTO Packages VALUES (?, ?)', (n, rpm_header(*p)))
+            db.execute('INSERT INTO Name VALUES (?, ?, 0)', (p[0], n))
+        db.commit()
+        db.close()
+        with open(path, 'rb') as f:
+            return f.read()
+
+
+def cpio(files):
+    """An archive in cpio's newc form, padded as the kernel's builders do."""
+    out = bytearray()
+    for n, (name, data) in enumerate(list(files) + [('TRAILER!!!', b'')], 1):
+        mode = 0 if name == 'TRAILER!!!' else 0o100644
+        head = b'070701' + b''.join(b'%08x' % v for v in (n, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0))
+        out += head + name.encode() + b'\0'
+        out += bytes(-len(out) % 4) + data
+        out += bytes(-len(out) % 4)
+    return bytes(out) + bytes(-len(out) % 512)
+
+
+def initramfs(t, m, x):
+    """Microcode in front, then the packed archive: as Debian's and dracut's tools build it."""
+    rel = m.get('kernel') or OS[m['os']][5]
+    name = {'deb': '/boot/initrd.img-' + rel, 'rpm': '/boot/initramfs-%s.img' % rel}['deb' if deb(m) else 'rpm']
+    base = 'usr/lib/modules/%s/' % rel
+    files = [(base + 'kernel/drivers/nvme/nvme.ko', b'x' * 100)]
+    for n, v in x['modules'].items():
+        ko = kmod(n, v, rel)
+        ko, end = {'xz': (lzma.compress(ko), '.xz'), 'zst': (zstd_raw(ko), '.zst'), '': (ko, '')}[x.get('ko', '')]
+        files.append((base + 'updates/%s.ko%s' % (n, end), ko))
+    early = cpio([('kernel/x86/microcode/GenuineIntel.bin', b'\0' * 5000)])
+    body = cpio(files)
+    t.f(name, early + bytes(1024) + {'gz': gzip.compress, 'xz': lzma.compress, '': bytes}[x.get('pack', 'gz')](body))
 
 
 # ---------------------------------------------------------------- hostile content

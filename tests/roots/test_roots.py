@@ -96,11 +96,10 @@ def cause(e, d):
     elif e['root_cause'] is None:
         if r not in FINE:
             bad.append('root cause %s, wanted none' % r)
-    elif e.get('finding'):
-        names = {f['name'] for f in d['findings']}
-        bad += ['%s is not among the findings' % x for x in e['finding'] if x not in names]
-    elif r not in want and not (r is None and any(f['name'] in want for f in d['findings'])):
+    elif not e.get('finding') and r not in want and not (r is None and any(f['name'] in want for f in d['findings'])):
         bad.append('root cause %s, wanted %s' % (r, want))
+    names = {f['name'] for f in d['findings']}
+    bad += ['%s is not among the findings' % x for x in e.get('finding', []) if x not in names]
     bad += ['must not blame ' + f['name'] for f in own if f['name'] in e.get('must_not', [])]
     bad += ['second cause ' + f['name'] for f in own if f['name'] != r and f['name'] not in want + e.get('beside', [])]
     return bad
@@ -199,7 +198,7 @@ def judge(m, case, tree):
     if m['expect'].get('hostile'):
         return survive(m, case)
     try:
-        p = run(case, '--json')
+        p = run(case, '--json', *m.get('args', []))
         d = json.loads(p.stdout)
     except subprocess.TimeoutExpired:
         return ['hung']

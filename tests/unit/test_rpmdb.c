@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rpm's database: headers whole, cut and lying; the database as a file and as bytes of no file, its
+ * damage; the text that rpm itself prints.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "probe/os_packages.h"
+#include "sys/packed_file.h"
+#include "sys/rpmdb.h"
+#include "sys/run_text.h"
+#include "tree.h"
+
+/*
+ * Made by sqlite3 with pages of 512 bytes and a log beside it: the tables Packages and Name with
+ * bash, nvidia-driver 570.172.08-1.el9 of NVIDIA and kmod-nvidia 580.65.06-2.fc41; packed by
+ * xz -9e.
+ */
+static const unsigned char database[] = {
+	0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46,
+	0x02, 0x00, 0x21, 0x01, 0x1c, 0x00, 0x00, 0x00, 0x10, 0xcf, 0x58, 0xcc,
+	0xe0, 0x07, 0xff, 0x01, 0xb0, 0x5d, 0x00, 0x29, 0x94, 0x45, 0x9d, 0x60,
+	0xc8, 0x19, 0xf8, 0x26, 0x64, 0x88, 0x8e, 0x26, 0xfe, 0x31, 0x95, 0xfd,
+	0xc7, 0x15, 0xad, 0xd9, 0x19, 0xff, 0x81, 0xd1, 0x73, 0x0b, 0xce, 0x1b,
+	0xcb, 0x37, 0x15, 0x49, 0xc7, 0x14, 0x8e, 0x31, 0x6d, 0x31, 0x46, 0xa3,
+	0x1d, 0x9c, 0x90, 0x4a, 0x94, 0xa1, 0xb6, 0x51, 0x9e, 0x54, 0xbb, 0xe2,
+	0xb6, 0xe9, 0x62, 0x2e, 0x19, 0x19, 0xcd, 0xa6, 0xb2, 0x60, 0x0a, 0x1b,
+	0x0b, 0x49, 0x4f, 0xd8, 0xbf, 0xb1, 0x53, 0x5c, 0xa5, 0xe9, 0xb7, 0x42,
+	0x17, 0xae, 0xbd, 0xd7, 0x30, 0xf6, 0x4f, 0x45, 0x90, 0x0f, 0x42, 0x8e,
+	0x87, 0x32, 0x50, 0xb5, 0x59, 0xc7, 0x8c, 0x61, 0x25, 0xc9, 0x81, 0x04,
+	0x23, 0x72, 0x97, 0x54, 0xe7, 0xae, 0x56, 0xd2, 0x84, 0xf0, 0xd3, 0x06,
+	0xca, 0xa1, 0x39, 0xe4, 0x3a, 0x88, 0x05, 0x0b, 0xd2, 0x92, 0xa8, 0x4a,
+	0xdb, 0x92, 0x3a, 0x12, 0x07, 0x74, 0x23, 0xb1, 0xe4, 0xaf, 0x92, 0x65,
+	0x23, 0x04, 0xed, 0x12, 0x7c, 0x9a, 0x6c, 0x8c, 0xce, 0x57, 0x1c, 0x0c,
+	0xad, 0xf4, 0x1e, 0xf3, 0xd6, 0x6c, 0x71, 0x7c, 0x52, 0x6f, 0x60, 0x3f,
+	0xca, 0xc1, 0xf7, 0xc3, 0x58, 0xd0, 0xad, 0xc6, 0x65, 0xcf, 0xe3, 0xac,
+	0x21, 0x2f, 0x57, 0x4d, 0x50, 0x01, 0x45, 0xde, 0xd4, 0x1b, 0x69, 0xe6,
+	0x1a, 0x27, 0xc1, 0x3d, 0x9e, 0x09, 0xd7, 0x70, 0x34, 0x3e, 0x19, 0x99,
+	0xf2, 0x1b, 0x71, 0x44, 0x97, 0x6b, 0x47, 0x8f, 0xa4, 0xc5, 0x14, 0x10,
+	0xaa, 0xde, 0x34, 0x2f, 0xfc, 0x8c, 0xbb, 0x22, 0xe0, 0x14, 0xe6, 0x9d,
+	0x54, 0x8b, 0x0c, 0xc6, 0x73, 0x1e, 0xf7, 0x33, 0xd0, 0xab, 0xdc, 0x9c,
+	0xfc, 0x47, 0x24, 0x38, 0xfb, 0xd8, 0xed, 0xbf, 0x94, 0x42, 0xc7, 0x3b,
+	0xa5, 0x75, 0xcc, 0xa7, 0x7b, 0x43, 0xf6, 0xed, 0x73, 0x97, 0xb1, 0x83,
+	0xfe, 0x7d, 0x6c, 0xdf, 0xcf, 0x0f, 0xb7, 0x39, 0xb2, 0xfc, 0x04, 0x9c,
+	0xf4, 0x16, 0x88, 0x38, 0xb9, 0x7e, 0x36, 0x85, 0x28, 0xfa, 0x5f, 0xb5,
+	0x7d, 0xa6, 0x8d, 0x07, 0x47, 0x87, 0xd6, 0x4b, 0x1d, 0x9b, 0xc7, 0xd2,
+	0xd6, 0xc6, 0xc0, 0xa0, 0xd0, 0x4d, 0x90, 0xe7, 0xc6, 0x47, 0x51, 0xe2,
+	0x72, 0xdc, 0x5a, 0xb0, 0x54, 0x3d, 0x35, 0xca, 0x86, 0x92, 0x40, 0x3a,
+	0xa4, 0x4b, 0xb7, 0x17, 0xb6, 0x0b, 0x6c, 0x02, 0x46, 0x45, 0x80, 0x75,
+	0xe3, 0xdd, 0x42, 0xdb, 0x59, 0x2d, 0xb9, 0x67, 0x7e, 0x2a, 0xfe, 0x3b,
+	0x79, 0x78, 0xb5, 0x49, 0xed, 0xf6, 0xa3, 0xb1, 0xf4, 0x51, 0x1c, 0xfa,
+	0x43, 0xe8, 0xda, 0xca, 0x60, 0x96, 0x27, 0x73, 0xf7, 0x71, 0x2f, 0x1a,
+	0x6f, 0xa2, 0x56, 0x05, 0x06, 0xa9, 0x32, 0xa9, 0x83, 0x44, 0xf9, 0x56,
+	0x8e, 0x4f, 0xc8, 0xc4, 0x51, 0x96, 0xa3, 0x2e, 0x37, 0x2f, 0xb7, 0xce,
+	0x7e, 0xb8, 0x7b, 0x2b, 0xc8, 0x01, 0xbd, 0xb9, 0x94, 0x5d, 0xed, 0xf9,
+	0xef, 0x40, 0x96, 0x9c, 0x19, 0xaa, 0x42, 0xd0, 0x8e, 0x53, 0xcf, 0xd3,
+	0x92, 0xca, 0x14, 0x22, 0x1d, 0x1a, 0x48, 0xd2, 0x21, 0xe4, 0x81, 0x40,
+	0xde, 0x18, 0xf6, 0x36, 0x11, 0x90, 0xe3, 0x00, 0x0f, 0x31, 0x49, 0xe6,
+	0x72, 0xc1, 0x59, 0xd7, 0x00, 0x01, 0xcc, 0x03, 0x80, 0x10, 0x00, 0x00,
+	0x89, 0x65, 0xa0, 0x13, 0xb1, 0xc4, 0x67, 0xfb, 0x02, 0x00, 0x00, 0x00,
+	0x00, 0x04, 0x59, 0x5a,
+};
+
+static bool is_nvidia(struct view name)
+{
+	return view_find(name, "nvidia") >= 0;
+}
+
+/* Is there a libsqlite3 here?  Without one there is nothing to test but the message. */
+static bool unsupported(int r, const struct err *err)
+{
+	if (r == -ERR_UNSUPPORTED)
+		assert_true(err->msg[0] != '\0');
+	return r == -ERR_UNSUPPORTED;
+}
+
+static int database_fd(struct arena *a)
+{
+	int in = memfd_create("xz", MFD_CLOEXEC), fd;
+
+	assert_true(in >= 0);
+	assert_int_equal(write(in, database, sizeof(database)), (ssize_t)sizeof(database));
+	fd = packed_file(a, in, 'x', 1 << 20, NULL);
+	close(in);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void assert_packages(const struct rpm_packages *list)
+{
+	assert_int_equal(list->n, 2);
+	assert_string_equal(list->list[0].name, "nvidia-driver");
+	assert_string_equal(list->list[0].version, "570.172.08-1.el9");
+	assert_string_equal(list->list[0].vendor, "NVIDIA");
+	assert_string_equal(list->list[1].name, "kmod-nvidia");
+	assert_string_equal(list->list[1].vendor, "");
+}
+
+static void test_bytes_of_an_image(void **state)
+{
+	struct arena *a = arena_new(NULL);
+	struct rpm_packages list;
+	struct err err = { 0 };
+	int fd = database_fd(a), r = rpmdb_read(a, fd, is_nvidia, 10000, &list, &err);
+
+	(void)state;
+	if (!unsupported(r, &err)) {
+		assert_int_equal(r, 0);
+		assert_packages(&list);
+	}
+	close(fd);
+	arena_free(a);
+}
+
+/* Copies the first n bytes into a file with a name. */
+static int file_of(int from, size_t n, char *path)
+{
+	char buf[8192];
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0 && n <= sizeof(buf));
+	n = (size_t)pread(from, buf, n, 0);
+	assert_int_equal(write(fd, buf, n), (ssize_t)n);
+	return fd;
+}
+
+static void test_file(void **state)
+{
+	struct arena *a = arena_new(NULL);
+	char path[] = "/tmp/cuvet-rpmdb-XXXXXX", beside[64];
+	struct rpm_packages list;
+	struct err err = { 0 };
+	int from = database_fd(a), fd = file_of(from, 8192, path);
+	int r = rpmdb_read(a, fd, is_nvidia, 10000, &list, &err);
+
+	(void)state;
+	snprintf(beside, sizeof(beside), "%s-wal", path);
+	assert_true(access(beside, F_OK) < 0); /* nothing was written beside it */
+	unlink(path);
+	if (!unsupported(r, &err)) {
+		assert_int_equal(r, 0);
+		assert_packages(&list);
+	}
+	close(fd);
+	close(from);
+	arena_free(a);
+}
+
+/* T: a database that is cut anywhere gives fewer packages or an error, and no hang. */
+static void test_damaged(void **state)
+{
+	struct arena *a = arena_new(NULL);
+	struct rpm_packages list;
+	struct err err = { 0 };
+	int from = database_fd(a), fd, r;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < 2560; n += 256) {
+		char path[] = "/tmp/cuvet-rpmdb-XXXXXX";
+
+		fd = file_of(from, n, path);
+		r = rpmdb_read(a, fd, is_nvidia, 10000, &list, &err);
+		assert_true(r == -ERR_UNSUPPORTED || r == -ERR_PARSE || (r == 0 && list.n <= 2));
+		close(fd);
+		unlink(path);
+	}
+	close(from);
+	arena_free(a);
+}
+
+#define ENTRY(tag, at) "\0\0\3" tag "\0\0\0\6\0\0\0" at "\0\0\0\1"
+
+static bool header(const char *bytes, size_t n, struct rpm_package *ret)
+{
+	/* An allocation of exactly this size, so that a read behind it is seen. */
+	char *copy = malloc(n ? n : 1);
+	bool r;
+
+	memcpy(copy, bytes, n);
+	r = rpmdb_header((struct view){ .p = copy, .n = n }, ret);
+	free(copy);
+	return r;
+}
+
+static void test_header(void **state)
+{
+	static const char whole[] = "\0\0\0\2\0\0\0\5" ENTRY("\350", "\0") ENTRY("\351", "\2")
+				    "a\0001\0";
+	static const char lies[] = "\0\0\0\2\0\0\0\5" ENTRY("\350", "\0") ENTRY("\351", "\7")
+				   "a\0001\0";
+	static const char open_end[] = "\0\0\0\2\0\0\0\3" ENTRY("\350", "\0")
+		ENTRY("\351", "\2") "a\0001";
+	static const char many[] = "\377\377\377\377\0\0\0\0";
+	struct rpm_package p;
+	size_t n;
+
+	(void)state;
+	assert_true(header(whole, sizeof(whole) - 1 + 1, &p));
+	assert_string_equal(p.name, "a");
+	assert_string_equal(p.version, "1");
+	assert_string_equal(p.vendor, "");
+	assert_false(header(lies, sizeof(lies), &p));
+	assert_false(header(open_end, sizeof(open_end) - 1, &p));
+	assert_false(header(many, sizeof(many), &p));
+	for (n = 0; n < sizeof(whole) - 2; n++)
+		assert_false(header(whole, n, &p));
+}
+
+static void test_text_of_rpm(void **state)
+{
+	static const char text[] = "bash\t5.2-1\tRocky\n"
+				   "nvidia-driver\t570.172.08-1.el9\tNVIDIA\n"
+				   "kmod-nvidia\t580.65.06-2\t(none)\n"
+				   "nvidia-broken\n";
+	struct tree *t = *state;
+	struct probe_ctx p = { .a = t->a, .s = t->s };
+
+	os_packages_rpm(&p, view_of(text), "rpm -qa");
+	assert_int_equal(t->s->n_os_packages, 2);
+	assert_string_equal(t->s->os_packages[0].version.value, "570.172.08-1.el9");
+	assert_string_equal(t->s->os_packages[0].origin.value, "NVIDIA");
+	assert_int_equal(t->s->os_packages[1].origin.state, FACT_NOT_ASKED);
+}
+
+/* V10, V13: a program's output is bounded, its end awaited, its environment our own. */
+static void test_run_text(void **state)
+{
+	static const char *const echo[] = { "/bin/sh", "-c", "echo $HOME.$LC_ALL", NULL };
+	static const char *const endless[] = { "/bin/sh", "-c", "while :; do echo x; done", NULL };
+	static const char *const silent[] = { "/bin/sh", "-c", "sleep 60", NULL };
+	static const char *const fails[] = { "/bin/sh", "-c", "exit 3", NULL };
+	static const char *const none[] = { "/nonexistent", NULL };
+	struct arena *a = arena_new(NULL);
+	struct view v;
+
+	(void)state;
+	assert_int_equal(run_text(a, echo, 100, 10000, &v), 0);
+	assert_true(view_is(v, ".C\n"));
+	assert_int_equal(run_text(a, endless, 1000, 10000, &v), 0);
+	assert_int_equal(v.n, 1000);
+	assert_true(run_text(a, silent, 100, 200, &v) < 0);
+	assert_true(run_text(a, fails, 100, 10000, &v) < 0);
+	assert_true(run_text(a, none, 100, 10000, &v) < 0);
+	arena_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bytes_of_an_image),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_header),
+		cmocka_unit_test_setup_teardown(test_text_of_rpm, tree_setup, tree_teardown),
+		cmocka_unit_test(test_run_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
