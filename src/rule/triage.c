@@ -322,7 +322,7 @@ static bool of_project(const struct snapshot *s, const struct finding *f)
 		const char *file = fact_value(&s->projects[i].file, "");
 
 		n = strlen(file);
-		if (n && strncmp(f->subject, file, n) == 0 &&
+		if (n && f->subject && strncmp(f->subject, file, n) == 0 &&
 		    (f->subject[n] == '\0' || f->subject[n] == ','))
 			return true;
 	}
@@ -371,22 +371,10 @@ static struct finding *strongest(struct judge *j)
 	return best;
 }
 
-/* What a project file of the text would lead to is no fact of the machine that complains. */
-static bool of_project(const struct judge *j, const struct finding *f)
-{
-	size_t i;
-
-	for (i = 0; i < j->s->n_projects; i++)
-		if (f->subject && view_starts(view_of(f->subject),
-					       fact_value(&j->s->projects[i].file, "\n")))
-			return true;
-	return false;
-}
-
 static bool ordinary(const struct judge *j, const struct finding *f, size_t n)
 {
 	return (size_t)f->order < n && f->certainty == CERTAINTY_OBSERVED &&
-	       f->weight >= TRIAGE_FACTS && !of_project(j, f);
+	       f->weight >= TRIAGE_FACTS && !of_project(j->s, f);
 }
 
 /* The deepest of those that explain it and are about as strong. */
