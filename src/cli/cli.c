@@ -17,11 +17,12 @@
 #include "report/report.h"
 
 extern const struct cmd cmd_check, cmd_plan, cmd_env, cmd_show, cmd_explain, cmd_snapshot,
-	cmd_data, cmd_inspect, cmd_prove, cmd_fetch, cmd_triage;
+	cmd_data, cmd_inspect, cmd_prove, cmd_fetch, cmd_triage, cmd_guide;
 
 const struct cmd *const cmds[] = {
-	&cmd_check,   &cmd_triage, &cmd_plan,	 &cmd_fetch,	&cmd_env,  &cmd_prove,
-	&cmd_inspect, &cmd_show,   &cmd_explain, &cmd_snapshot, &cmd_data, NULL,
+	&cmd_check, &cmd_triage,  &cmd_guide, &cmd_plan,	 &cmd_fetch,	&cmd_env,
+	&cmd_prove, &cmd_inspect, &cmd_show,  &cmd_explain, &cmd_snapshot, &cmd_data,
+	NULL,
 };
 
 /*

@@ -56,7 +56,8 @@
 	F(selinux, N_("SELinux")) /* enforcing, permissive */     \
 	F(prime, N_("graphics mode")) /* on, off, on-demand */    \
 	F(gpu_removed_by, N_("rule that takes the GPU off the bus")) \
-	F(memlock, N_("limit of locked memory"))
+	F(memlock, N_("limit of locked memory"))                  \
+	F(memory_mib, N_("memory (MiB)"))
 
 #define CONTAINER_FIELDS(F, L, O, A)                              \
 	F(kind, N_("container")) /* none, docker, podman, kubernetes, lxc, singularity, image */ \

@@ -177,6 +177,36 @@ static void shared_memory(struct probe_ctx *p)
 	}
 }
 
+/* "MemTotal:  65842344 kB"; in a container its limit, where that is lower. */
+static void memory(struct probe_ctx *p)
+{
+	static const char total[] = "/proc/meminfo", limit[] = "/sys/fs/cgroup/memory.max";
+	struct fact *f = &p->s->host.memory_mib;
+	struct view text, line, word;
+	const char *max;
+	uint64_t n, most;
+	int e = sysroot_read(p->root, p->a, total, 64 << 10, &text, NULL);
+
+	if (e) {
+		fact_errno(f, -e, total);
+		return;
+	}
+	while (view_line(&text, &line))
+		if (view_starts(line, "MemTotal:")) {
+			line = view_skip(line, strlen("MemTotal:"));
+			if (view_word(&line, &word) && view_u64(word, 10, &n) && n >> 10 < 1 << 30)
+				fact_int(p->a, f, (int64_t)(n >> 10), total);
+			break;
+		}
+	if (!fact_known(f)) {
+		fact_broken(f, total, _("no MemTotal in it"));
+		return;
+	}
+	if (sysroot_read_line(p->root, p->a, limit, &max) == 0 &&
+	    view_u64(view_of(max), 10, &most) && most >> 20 && most >> 20 < n >> 10)
+		fact_int(p->a, f, (int64_t)(most >> 20), limit);
+}
+
 static void run(struct probe_ctx *p)
 {
 	distribution(p);
@@ -189,6 +219,7 @@ static void run(struct probe_ctx *p)
 	lockdown(p);
 	sysroot_fact(p->root, p->a, "/proc/cmdline", &p->s->host.cmdline);
 	shared_memory(p);
+	memory(p);
 }
 
 const struct probe probe_host = { .name = "host", .run = run };

@@ -17,6 +17,11 @@ extern const struct report_format report_checkstyle;
 /* "" or a note such as "needs root, reboot" for a remedy; never NULL. */
 const char *remedy_note(struct arena *a, const struct remedy *r);
 /*
+ * Commands as a block of code, whose fence is longer than any run of backquotes inside, so that
+ * nothing breaks out of it.
+ */
+void markdown_code(struct arena *a, struct strbuf *out, const char *const *lines, size_t n);
+/*
  * The sentence that stands for the verdict when nothing is broken, or about what could not be
  * judged.
  */

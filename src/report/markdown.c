@@ -19,8 +19,7 @@ static void put_list_item(struct strbuf *out, const char *bold, const char *text
 	strbuf_addc(out, '\n');
 }
 
-/* A fence longer than any run of backquotes inside, so that nothing breaks out of it. */
-static void put_code(struct arena *a, struct strbuf *out, const char *const *lines, size_t n)
+void markdown_code(struct arena *a, struct strbuf *out, const char *const *lines, size_t n)
 {
 	size_t i, run = 0, longest = 2;
 	const char *c;
@@ -67,7 +66,7 @@ static void put_finding(struct arena *a, struct strbuf *out, const struct findin
 			strbuf_printf(out, " (%s)", note);
 		strbuf_addc(out, '\n');
 		if (r->n_commands)
-			put_code(a, out, r->commands, r->n_commands);
+			markdown_code(a, out, r->commands, r->n_commands);
 	}
 	strbuf_addc(out, '\n');
 }

@@ -214,7 +214,7 @@ def negative(validators):
 
 def main():
     names = ["report", "snapshot", "explain", "data", "table", "plan", "binary", "env", "proof",
-             "fetch", "installed", "reports"]
+             "fetch", "installed", "reports", "guide"]
     validators = {name: load(name) for name in names}
     published = {pathlib.Path(p).name[:-12] for p in glob.glob(str(ROOT / "docs/schema/*.schema.json"))}
     report("every published schema is used here", sorted(published ^ set(names)))
@@ -238,6 +238,10 @@ def main():
         of_tables(validators["table"], home)
         of_binaries(validators["binary"], home)
         of_targets(validators["report"], validators["plan"], home)
+        for target in TARGETS:
+            check(validators["guide"], "guide: " + " ".join(target[1::2]),
+                  ["guide", "--json", "--dev", *OFFLINE, *target], home)
+        check(validators["guide"], "guide, this machine", ["guide", "--json"], home)
         of_roots(validators["report"], validators["snapshot"], home)
     print("1..%d" % count)
     return 1 if failed else 0

@@ -27,7 +27,7 @@ static void fill(struct arena *a, struct opened *o)
 	_cleanup_fd_ int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	o->inner = fd;
-	arena_alloc(a, SIZE_MAX / 4);
+	arena_alloc(a, SIZE_MAX);
 	o->came_back = true;
 }
 
