@@ -101,7 +101,8 @@ static void put_step(struct page *p, const struct guide_step *st)
 	for (i = 0; i < st->n_commands; i++) {
 		blanks(p->out, INDENT + 2);
 		paint(p, "\033[1m", "$ ");
-		wrap_command(p->out, clean(p->a, st->commands[i]), INDENT + 4, INDENT + 8, p->width);
+		wrap_command(p->out, clean(p->a, st->commands[i]), INDENT + 4, INDENT + 8,
+			     p->width);
 	}
 }
 
