@@ -25,6 +25,8 @@ void lab_calls(struct lab *l, enum cu_call c)
 
 int lab_called(struct lab *l, enum cu_call c, int code)
 {
+	const char *name = NULL;
+
 	l->code = code;
 	if (code == 0)
 		return 0;
@@ -32,6 +34,8 @@ int lab_called(struct lab *l, enum cu_call c, int code)
 	snprintf(l->o->call, sizeof(l->o->call), "%s", cu_call_names[c]);
 	if (code == LAB_CODE_LACKS)
 		lab_skip(l, N_("this driver has no %s"), cu_call_names[c]);
+	else if (l->cu.cuGetErrorName && !l->cu.cuGetErrorName((CUresult)code, &name) && name)
+		lab_fail(l, N_("%s gave %d (%.80s)"), cu_call_names[c], code, name);
 	else
 		lab_fail(l, N_("%s gave %d"), cu_call_names[c], code);
 	return code;

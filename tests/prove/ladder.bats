@@ -196,6 +196,34 @@ print([t["why"] for t in json.load(sys.stdin)["tests"] if t["name"] == "sass-emb
 	expect_why sass-embedded "is not for 7.0"
 }
 
+@test "a code has its name beside it, where the driver knows it" {
+	at "code.cuMemGetInfo_v2=2" prove --json
+	expect_why allocation "cuMemGetInfo_v2 gave 2 (CUDA_ERROR_OUT_OF_MEMORY)"
+	at "code.cuMemGetInfo_v2=12345" prove --json
+	[ "$(json '[t["why"] for t in d["tests"] if t["name"] == "allocation"][0]')" = "cuMemGetInfo_v2 gave 12345" ] || fail why
+}
+
+@test "V7: one wrong bit in any result, one after the other, breaks the rung that it belongs to" {
+	local n rungs="copy ptx-jit sass-load fp32-fma int-atomics shared-memory warp reduction
+		constant-texture streams graph dynamic-shared tensor-fp16 tensor-bf16 tensor-tf32
+		tensor-int8 tensor-fp8 tensor-wgmma memory cooperative pinned-mapped" seen=
+	mkdir "$BATS_TEST_TMPDIR/flip"
+	ln -s "${CUVET_STANDIN:-$CUVET_ROOT/build/standin}/libcuda-flip.so" "$BATS_TEST_TMPDIR/flip/libcuda.so.1"
+	export CUVET_REAL_LIBCUDA=$LIBS/libcuda.so.1 LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/flip:$LIBS
+	for n in $(seq 1 200); do
+		export CUVET_FLIP_NTH=$n
+		at "cc0=9.0" prove --json
+		[ "$status" -ne 0 ] || break
+		expect_status 1
+		seen="$seen $(json '" ".join(t["name"] for t in d["tests"] if t["result"] == "fail")')"
+	done
+	# The first one that is no result any more is behind the last rung.
+	[ "$n" -gt 60 ] || fail "result $n goes unseen"
+	for rung in $rungs; do
+		[[ " $seen " == *" $rung "* ]] || fail "nothing of $rung was changed"
+	done
+}
+
 @test "the first broken rung ends the ladder: what follows is skipped and says so" {
 	at "flip=cuvet_shared" prove --json
 	expect_result int-atomics pass

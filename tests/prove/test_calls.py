@@ -21,7 +21,8 @@ STANDIN = os.environ.get('CUVET_STANDIN', os.path.join(ROOT, 'build', 'standin')
 # Names of the calls, and which of two a driver has.
 CALLS = re.findall(r'(?m)^(?:REQ|OPT)\((\w+),', open(os.path.join(ROOT, 'src/prove/cu.def'), encoding='utf-8').read())
 # Not made where there is something newer, or never: what ends with the process is not given back.
-NEVER = {'cuDeviceGetUuid', 'cuGraphInstantiate_v2', 'cuCtxCreate_v2', 'cuCtxDestroy_v2', 'cuModuleUnload'}
+NEVER = {'cuDeviceGetUuid', 'cuGraphInstantiate_v2', 'cuCtxCreate_v2', 'cuCtxDestroy_v2', 'cuModuleUnload',
+         'cuGetErrorName'}
 # A failure of these says nothing about the GPU; what they would tell is then missing.
 HARMLESS = {'cuDeviceGetUuid_v2', 'cuDeviceGetPCIBusId'}
 # Between GPUs: made where there are two.

@@ -311,6 +311,12 @@ static void do_op(const struct op *o)
 
 #define CALL(name, args) __attribute__((visibility("default"))) CUresult name args
 
+CALL(cuGetErrorName, (CUresult code, const char **name))
+{
+	*name = code == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : NULL;
+	return *name ? 0 : 1;
+}
+
 CALL(cuDevicePrimaryCtxRetain, (CUcontext * c, CUdevice dev))
 {
 	ENTER(cuDevicePrimaryCtxRetain);
