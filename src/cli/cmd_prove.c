@@ -26,7 +26,7 @@ static const struct opt opt_full = { .name = "full", .kind = OPT_FLAG, AT(full),
 static const struct opt opt_bench = { .name = "bench", .kind = OPT_FLAG, AT(bench),
 	.help = N_("measure transfers, memory and launches too (with --stack: products)") };
 static const struct opt opt_keep_going = { .name = "keep-going", .kind = OPT_FLAG, AT(keep_going),
-	.help = N_("go on after a broken kernel, to see which others break") };
+	.help = N_("go on after a broken kernel, in a new process after a hang or a crash") };
 static const struct opt opt_stack = { .name = "stack", .kind = OPT_STRING, .arg = "PREFIX|auto", AT(stack),
 	.help = N_("run the libraries of this environment (venv, conda, toolkit) too") };
 static const struct opt opt_exec = { .name = "exec", .kind = OPT_FLAG, AT(exec),
@@ -210,7 +210,8 @@ const struct cmd cmd_prove = {
 		"GPU has, a test of the memory, cooperative launch, printf, pinned and mapped memory.\n"
 		"\n"
 		"The first broken rung ends the ladder of that GPU; what comes after it is skipped. Each GPU "
-		"has a process of its own, so that a hang or a crash of the driver is a result. Nothing is "
+		"has a process of its own, so that a hang or a crash of the driver is a result; a first start "
+		"may take 7 seconds, and compiling in bad cases minutes, before it counts as hung. Nothing is "
 		"set on the GPU: no clocks, no modes, no reset. --full takes nearly all free memory, and "
 		"lets an assertion fail on purpose, which may leave a line (Xid 43 or 13) in the kernel's log. "
 		"No toolkit is needed.\n"
