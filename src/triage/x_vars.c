@@ -26,6 +26,9 @@ static void variables_line(struct paste *p, size_t i)
 		    paste_match(p, "^(?:echo|printenv) \\$?\"?\\$?\\{?([A-Z][A-Z0-9_]+)",
 				line_cmd(&p->t.lines[l->by]), &m))
 			paste_variable(p, m.group[1], l->s, i);
+		/* accelerate's file of settings, which it makes that variable. */
+		else if (paste_match(p, "^\\s*gpu_ids: ['\"]?(\\d[\\d, ]*)['\"]?$", s, &m))
+			paste_variable(p, view_of("CUDA_VISIBLE_DEVICES"), m.group[1], i);
 		return;
 	}
 	for (n = 0; n < 12 && paste_match(p, known, s, &m); n++) {
