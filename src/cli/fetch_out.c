@@ -8,7 +8,13 @@
 #include "base/jsonw.h"
 #include "report/report.h"
 
-static void put_item(struct jsonw *w, const struct fetch_item *i, const char *prefix)
+static const char *licence_path(struct arena *a, const struct fetch_item *i)
+{
+	return i->licence_file ? arena_printf(a, "%s/%s", i->path, i->licence_file) : NULL;
+}
+
+static void put_item(struct arena *a, struct jsonw *w, const struct fetch_item *i,
+		     const char *prefix)
 {
 	jsonw_kstr(w, "name", i->name);
 	jsonw_kstr(w, "version", i->version);
@@ -24,6 +30,7 @@ static void put_item(struct jsonw *w, const struct fetch_item *i, const char *pr
 	jsonw_kstr(w, "label", i->label);
 	jsonw_kstr(w, "license", i->licence);
 	jsonw_kstr(w, "license_url", i->licence_url);
+	jsonw_kstr(w, "license_file", licence_path(a, i));
 }
 
 /* Several components are one answer: what they have in common, and each of them. */
@@ -36,7 +43,7 @@ static struct fetch_item sum_of(const struct fetch_shown *f)
 		return sum;
 	sum.name = f->product;
 	sum.version = f->label;
-	sum.url = sum.sha256 = NULL;
+	sum.url = sum.sha256 = sum.licence_file = NULL;
 	sum.path = f->into ? f->into : f->prefix;
 	for (i = 1; i < f->n; i++) {
 		sum.size += f->items[i].size;
@@ -58,13 +65,13 @@ static int show_json(struct run *r, const struct fetch_shown *f)
 	jsonw_init(&w, &out, true);
 	jsonw_object(&w);
 	jsonw_kstr(&w, "schema", "cuvet.fetch/1");
-	put_item(&w, &sum, f->prefix);
+	put_item(r->a, &w, &sum, f->prefix);
 	jsonw_kstr(&w, "why", f->why);
 	jsonw_key(&w, "items");
 	jsonw_array(&w);
 	for (i = 0; i < f->n; i++) {
 		jsonw_object(&w);
-		put_item(&w, &f->items[i], f->prefix);
+		put_item(r->a, &w, &f->items[i], f->prefix);
 		jsonw_end_object(&w);
 	}
 	jsonw_end_array(&w);
@@ -152,6 +159,11 @@ int fetch_show(struct run *r, const struct fetch_shown *f)
 			      item->cuda ? item->cuda : "");
 		put_clean(&out, item->path);
 		strbuf_printf(&out, _(" (%llu files)\n"), (unsigned long long)item->files);
+		if (item->licence_file) {
+			strbuf_add(&out, _("  licence: "));
+			put_clean(&out, licence_path(r->a, item));
+			strbuf_addc(&out, '\n');
+		}
 		if (!f->into || i + 1 == f->n)
 			put_env_line(r, &out, f, item);
 	}

@@ -127,6 +127,7 @@ static bool is_there(struct prefix *s, const struct fetch_options *o, struct fet
 	    (r.platform && strcmp(r.platform, item->platform) != 0))
 		return false;
 	item->files = r.n_files;
+	item->licence_file = record_licence(&r);
 	item->other = r.sha256 && strcmp(r.sha256, item->sha256) != 0;
 	return true;
 }
@@ -569,6 +570,7 @@ int fetch_installed(struct arena *a, const struct fetch_options *o, struct fetch
 			.path = it->path,
 			.licence = rec.licence,
 			.licence_url = rec.licence_url,
+			.licence_file = record_licence(&rec),
 			.state = FETCH_INSTALLED,
 			.files = rec.n_files,
 		};

@@ -39,6 +39,7 @@ struct fetch_item {
 	const char *platform, *url, *sha256;
 	uint64_t size;
 	const char *licence, *licence_url;
+	const char *licence_file; /* below `path`; NULL: not installed, or there is none */
 	const char *rel;  /* below the cache */
 	const char *dir;  /* "9.1.1.17-cuda12" */
 	const char *path; /* where it is, or will be */

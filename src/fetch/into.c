@@ -305,6 +305,7 @@ int into_commit(struct prefix *s, struct into *t, struct fetch_item *item, const
 			return err_errno(err, errno, "%.300s/%s", s->path, PREFIX_INTO);
 	}
 	item->files = to.n_files;
+	item->licence_file = record_licence(&to);
 	return 0;
 }
 

@@ -424,6 +424,7 @@ int prefix_publish(struct prefix *s, const char *stage, struct fetch_item *item,
 		return -(int)err->code;
 	}
 	item->files = parsed.n_files;
+	item->licence_file = record_licence(&parsed);
 	/* It is there, whole; whether the disk has it, too, is what can still fail. */
 	if (fsync(home) < 0 || fsync(s->fd) < 0)
 		return err_errno(err, errno, "%.300s/%s", s->path, item->name);

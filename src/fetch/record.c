@@ -203,6 +203,24 @@ int record_head(struct arena *a, struct view text, const char *name, struct reco
 	return read_record(a, text, name, false, ret, err);
 }
 
+const char *record_licence(const struct record *r)
+{
+	static const char *const names[] = { "LICENSE", "LICENSE.txt" };
+	size_t i, k;
+
+	for (i = 0; i < r->n; i++) {
+		const char *path = r->files[i].path, *slash = strrchr(path, '/');
+
+		/* At the top, or where --into puts what lies there. */
+		if (r->files[i].type != 'f' || (slash && strncmp(path, "share/doc/", 10) != 0))
+			continue;
+		for (k = 0; k < ARRAY_LEN(names); k++)
+			if (strcmp(slash ? slash + 1 : path, names[k]) == 0)
+				return path;
+	}
+	return NULL;
+}
+
 void record_put_head(struct strbuf *out, const struct record *r)
 {
 	struct record copy = *r;

@@ -56,6 +56,9 @@ int record_read(struct arena *a, struct view text, const char *name, struct reco
 /* The head alone, which is enough to know what it is; the files are not looked at. */
 int record_head(struct arena *a, struct view text, const char *name, struct record *ret,
 		struct err *err) ATTR_MUST;
+/* The file among them that is the licence's text: its path; NULL when none is. */
+const char *record_licence(const struct record *r);
+
 void record_put_head(struct strbuf *out, const struct record *r);
 void record_put_file(struct strbuf *out, const struct record_file *f);
 void record_put_end(struct strbuf *out);

@@ -4,6 +4,7 @@
 """fetch --dry-run: which archive is chosen for whom, and the form of what is said. Prints TAP."""
 import json
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -120,7 +121,15 @@ def main():
         r = w.install("--json")
         tap.check("installed, as JSON", r.returncode == 0 and valid("fetch", r.stdout) and
                   json.loads(r.stdout)["state"] == "installed" and
-                  json.loads(r.stdout)["files"] == len(FILES) + 2, r)
+                  json.loads(r.stdout)["files"] == len(FILES) + 2 and
+                  json.loads(r.stdout)["license_file"] == str(w.target / "LICENSE"), r)
+        for again in (True, False):
+            if not again:
+                shutil.rmtree(w.prefix)
+            r = w.install()
+            tap.check("the licence's path is shown, and the line for the shell (%s)" % again,
+                      r.returncode == 0 and "\n  licence: %s/LICENSE\n" % w.target in r.stdout and
+                      '\n  eval "$(cuvet env --cudnn %s)"\n' % w.target in r.stdout, r)
         (w.target / "include/cudnn.h").unlink()
         (w.target / "more\n").write_text("x")
         r = w.run("verify", "--json")
