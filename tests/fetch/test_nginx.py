@@ -3,14 +3,17 @@
 # profiles: release
 # timeout: 120
 """fetch from nginx with a private authority: TLS, ranges, redirects. Prints TAP."""
+import base64
 import os
 import pathlib
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -47,6 +50,70 @@ def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+class Proxy(threading.Thread):
+    """Tunnels for whoever knows the password, and counts."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.tunnels = self.refused = 0
+        self.start()
+
+    def url(self, who=""):
+        return "http://%s127.0.0.1:%d" % (who, self.socket.getsockname()[1])
+
+    def run(self):
+        while True:
+            client, _ = self.socket.accept()
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            data = client.recv(65536)
+            if not data:
+                return
+            head += data
+        if b"Basic " + base64.b64encode(b"ana:s3cret") not in head:
+            self.refused += 1
+            client.sendall(b"HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=x\r\n"
+                           b"Content-Length: 0\r\nConnection: close\r\n\r\n")
+            client.close()
+            return
+        self.tunnels += 1
+        host, port = head.split()[1].decode().rsplit(":", 1)
+        server = socket.create_connection((host, int(port)))
+        client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            for one in select.select([client, server], [], [])[0]:
+                data = one.recv(65536)
+                if not data:
+                    client.close()
+                    server.close()
+                    return
+                (server if one is client else client).sendall(data)
+
+
+def proxies(tap, w, fresh, url, ca):
+    proxy = Proxy()
+    r = w.install(*ca, "--proxy", proxy.url("ana:s3cret@"), mirror=url("good"))
+    tap.check("N19 through a proxy with its password", r.returncode == 0 and w.whole() and
+              proxy.tunnels > 0, r)
+    fresh()
+    for who in ("", "ana:wr0ng@"):
+        r = w.install(*ca, "--proxy", proxy.url(who), mirror=url("good"))
+        tap.check("N19 the proxy says no (%s)" % who, r.returncode == 4 and "407" in r.stderr and
+                  "--proxy" in r.stderr and "wr0ng" not in r.stderr and not w.left(), r)
+    before = proxy.tunnels
+    r = w.install(*ca, mirror=url("good"), env={"HTTPS_PROXY": proxy.url("ana:s3cret@")})
+    tap.check("N19 the proxy by curl's variable", r.returncode == 0 and proxy.tunnels > before, r)
+    fresh()
+    before = proxy.tunnels
+    r = w.install(*ca, mirror=url("good"), env={"HTTPS_PROXY": proxy.url(), "NO_PROXY": "localhost"})
+    tap.check("N19 and not for NO_PROXY", r.returncode == 0 and proxy.tunnels == before, r)
+    fresh()
 
 
 def start(w, folder, certs):
@@ -96,6 +163,7 @@ def tests(tap, w, folder, certs, ports):
         r = w.install(*ca, mirror=url(name))
         tap.check("N3 " + label, r.returncode == 4 and url(name) in r.stderr and not w.left(), r)
     fresh()
+    proxies(tap, w, fresh, url, ca)
     r = w.install(*ca, mirror=url("good", "/moved"))
     tap.check("N4 redirect to https", r.returncode == 0 and w.whole(), r)
     fresh()
