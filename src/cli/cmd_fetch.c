@@ -529,11 +529,16 @@ const struct cmd cmd_fetch = {
 		"NVIDIA's licence has to be accepted: by --accept-license, or on the terminal when asked; nothing is "
 		"downloaded before. Installations lie in PREFIX/NAME/VERSION-cudaN side by side; `use` switches "
 		"PREFIX/NAME/current. `verify` names every file that was changed, is missing or does not belong, and "
-		"exits 4 then. `remove` takes away what was put there, and nothing else.\n"
+		"exits 4 then. `remove` takes away what was put there, and nothing else. The line for the shell is "
+		"printed after installing; until it is in force `cuvet check` says lib-path-not-set.\n"
 		"\n"
 		"Only https is spoken (http to this machine itself); proxies and certificates as curl takes them: "
 		"HTTPS_PROXY, NO_PROXY, CURL_CA_BUNDLE, SSL_CERT_FILE. A folder with the same layout as the server "
-		"serves as --mirror, the cache of another machine too.\n"),
+		"serves as --mirror, the cache of another machine too.\n"
+		"\n"
+		"Exits 0 when it is installed, 1 when nothing fits, 2 when the licence is not accepted or the command is "
+		"not right, 4 when it could not be done (then nothing was changed) or when `verify` found a "
+		"difference.\n"),
 	.opts = opts,
 	.run = run,
 };
