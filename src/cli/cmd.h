@@ -29,7 +29,7 @@ struct str_list {
 
 /* All option values of a run; a command reads those that its rows list. */
 struct options {
-	bool json, strict, no_live, help, version, deep, check;
+	bool json, strict, no_live, help, version, deep, no_cache, check;
 	bool driver_upgrade, all; /* plan */
 	bool allow_older;
 	bool quick, full, bench, exec, keep_going; /* prove */

@@ -16,7 +16,8 @@ static int run(struct run *r)
 	return judged_run(r, "check");
 }
 
-static const struct opt *const opts[] = { &opt_require, &opt_deep, &opt_timeout, NULL };
+static const struct opt *const opts[] = { &opt_require, &opt_deep, &opt_no_cache, &opt_timeout,
+					  NULL };
 
 const struct cmd cmd_check = {
 	.name = "check",

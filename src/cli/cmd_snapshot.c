@@ -44,7 +44,7 @@ static int run(struct run *r)
 	return cli_write(r, out.s, out.n);
 }
 
-static const struct opt *const opts[] = { &opt_deep, &opt_timeout, NULL };
+static const struct opt *const opts[] = { &opt_deep, &opt_no_cache, &opt_timeout, NULL };
 
 const struct cmd cmd_snapshot = {
 	.name = "snapshot",

@@ -43,7 +43,9 @@ const struct opt opt_help = { .name = "help", .letter = 'h', .kind = OPT_FLAG, A
 const struct opt opt_version = { .name = "version", .letter = 'V', .kind = OPT_FLAG, AT(version),
 	.help = N_("print the version") };
 const struct opt opt_deep = { .name = "deep", .kind = OPT_FLAG, AT(deep),
-	.help = N_("wait for slow driver calls even when all else is healthy") };
+	.help = N_("call cuInit even when all else is healthy; look into the initramfs; ask rpm and the journal") };
+const struct opt opt_no_cache = { .name = "no-cache", .kind = OPT_FLAG, AT(no_cache),
+	.help = N_("for scripts: answers of the driver are never cached, with this or without") };
 const struct opt opt_timeout = { .name = "timeout", .kind = OPT_STRING, .arg = "SECONDS",
 	AT(timeout), .help = N_("how long a call of the driver may take (default 10, at most 600)") };
 const struct opt opt_require = { .name = "require", .kind = OPT_LIST, .arg = "K>=V", AT(require),

@@ -7,7 +7,7 @@
 
 extern const struct opt opt_json, opt_format, opt_root, opt_facts, opt_python, opt_assume,
 	opt_no_live, opt_data, opt_lang, opt_color, opt_strict, opt_error, opt_ignore, opt_help,
-	opt_version, opt_deep, opt_timeout, opt_require, opt_gpu, opt_check;
+	opt_version, opt_deep, opt_no_cache, opt_timeout, opt_require, opt_gpu, opt_check;
 
 /*
  * Parses argv[from..] by the rows of `cmd` (may be NULL) and the shared ones. Operands go to

@@ -210,7 +210,9 @@
 	F(conf_ready, N_("confidential GPUs ready"))              \
 	A(blocks, BLOCK, N_("modules kept away"))                 \
 	A(dkms, DKMS, N_("DKMS"))                                 \
-	A(initramfs, MODULE, N_("modules in the initramfs"))
+	A(initramfs, MODULE, N_("modules in the initramfs"))      \
+	F(cuda_end, N_("how asking CUDA ended"))  /* hung, crashed, exited, refused */ \
+	F(nvml_end, N_("how asking NVML ended"))
 
 #define NODE_FIELDS(F, L, O, A)                                   \
 	F(name, N_("device node")) /* below /dev: nvidia0, nvidia-caps/nvidia-cap1 */ \

@@ -133,6 +133,10 @@ const char *driver_failure(struct arena *a, const struct driver_call *c, long de
 bool driver_init_fact(struct probe_ctx *p, struct fact *f, const struct driver_call *c,
 		      const struct dl_report *library, const struct driver_number *init);
 
+/* How the child ended where it did not answer as it should: hung, crashed, exited; refused where
+ * the loader does not take the library. */
+void driver_end_fact(struct fact *f, const struct driver_call *c, const struct dl_report *library);
+
 /* Ends the texts of an answer with NUL: the child wrote them beside a library that may have overrun
  * them. */
 void driver_seal(struct dl_report *r, struct driver_text *t, size_t n);

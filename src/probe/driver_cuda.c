@@ -189,6 +189,7 @@ void cuda_facts(struct probe_ctx *p, const struct live_calls *calls)
 	/* The version needs no cuInit and stands with a driver that does not start, too. */
 	if (!failure && an->version.code == 0)
 		driver_ceiling_fact(p, an->version.n, "cuDriverGetVersion");
+	driver_end_fact(&d->cuda_end, &calls->cuda, &an->library);
 	if (!driver_init_fact(p, &d->cuda_init, &calls->cuda, &an->library, &an->init))
 		return;
 	count_fact(p, calls, failure);

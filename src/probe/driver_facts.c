@@ -124,6 +124,31 @@ static bool library_fact(struct probe_ctx *p, struct fact *f, const struct drive
 	return false;
 }
 
+void driver_end_fact(struct fact *f, const struct driver_call *c, const struct dl_report *library)
+{
+	const char *word = NULL;
+
+	switch (c->result.end) {
+	case CHILD_ANSWERED:
+		if (library->state == DL_LACKS || library->state == DL_BROKEN)
+			word = "refused";
+		break;
+	case CHILD_HUNG:
+		word = "hung";
+		break;
+	case CHILD_CRASHED:
+		word = "crashed";
+		break;
+	case CHILD_EXITED:
+		word = "exited";
+		break;
+	case CHILD_FAILED:
+		break;
+	}
+	if (word)
+		fact_set(f, word, call_name(c));
+}
+
 bool driver_init_fact(struct probe_ctx *p, struct fact *f, const struct driver_call *c,
 		      const struct dl_report *library, const struct driver_number *init)
 {

@@ -376,6 +376,7 @@ void nvml_facts(struct probe_ctx *p, const struct live_calls *calls)
 	size_t k;
 
 	fact_flag(&s->parts.nvml, true, "nvmlInit_v2");
+	driver_end_fact(&s->driver.nvml_end, &calls->nvml, &an->library);
 	if (!driver_init_fact(p, &s->driver.nvml_init, &calls->nvml, &an->library, &an->init))
 		return;
 	if (failure) {

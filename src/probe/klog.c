@@ -11,8 +11,9 @@
 
 #include "base/arena.h"
 #include "sys/logs.h"
+#include "sys/run_text.h"
 
-enum { TAIL_MAX = 512 << 10, EVENTS_MAX = 256, TEXT_MAX = 240 };
+enum { TAIL_MAX = 512 << 10, EVENTS_MAX = 256, TEXT_MAX = 240, JOURNAL_MS = 5000 };
 
 /* Sources of the texts: matrix kernel_log (open-gpu-kernel-modules), linux kernel/module, systemd.
  */
@@ -298,6 +299,32 @@ static void service_files(struct probe_ctx *p)
 			klog_events(p, text, KLOG_SERVICE, paths[i]);
 }
 
+/*
+ * The journal has a form of its own, and whoever is in the group adm or systemd-journal may read it
+ * where the kernel's own buffer is closed to him. journalctl takes its time (50 ms and more), so it
+ * is asked with --deep, and where the log alone can say why an installed driver is not loaded.
+ */
+static void journal(struct probe_ctx *p)
+{
+	static const char *const argv[] = { "/usr/bin/journalctl", "-k",
+					    "-b",		   "-q",
+					    "--no-pager",	   "--output=short-monotonic",
+					    "--lines=5000",	   NULL };
+	static const char source[] = "journalctl -k -b";
+	const struct driver *d = &p->s->driver;
+	struct fact *part = &p->s->parts.log;
+	struct view text;
+
+	if (!p->root->live || fact_known(part))
+		return;
+	if (!p->deep && !(fact_yes(&d->installed) && fact_no(&d->module_loaded) && p->s->n_gpus))
+		return;
+	if (run_text(p->a, argv, TAIL_MAX, JOURNAL_MS, &text) < 0 || !text.n)
+		return;
+	fact_flag(part, true, source);
+	klog_events(p, text, KLOG_KERNEL, source);
+}
+
 static void run(struct probe_ctx *p)
 {
 	static const char live[] = "syslog(2)";
@@ -315,6 +342,7 @@ static void run(struct probe_ctx *p)
 			fact_denied(&p->s->parts.log, live,
 				    _("only root may read the kernel log (sudo dmesg)"));
 		kernel_files(p);
+		journal(p);
 	}
 	service_files(p);
 }

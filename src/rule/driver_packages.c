@@ -133,7 +133,7 @@ static void run_driver_packages_mixed(struct judge *j)
 	f = finding_add(j, FINDING_DRIVER_PACKAGES_MIXED, _("this machine"));
 	/* It bites when the module is loaded next; what keeps CUDA from starting now may be this.
 	 */
-	if (look_cuda_init(j->s) <= 0 && look_nvml_init(j->s) <= 0)
+	if (!look_cuda_failed(j->s) && look_nvml_init(j->s) <= 0)
 		f->severity = SEVERITY_WARNING;
 	finding_message(
 		j, f,

@@ -97,7 +97,7 @@ static bool another_works(const struct snapshot *s, size_t but)
 
 	for (i = 0; i < s->n_gpus; i++)
 		if (i != but && look_is_nvidia(&s->gpus[i]) && look_gpu_works(&s->gpus[i]) &&
-		    look_cuda_init(s) <= 0)
+		    !look_cuda_failed(s))
 			return true;
 	return false;
 }

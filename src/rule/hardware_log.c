@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/json.h"
 #include "rule/look_log.h"
 #include "rule/rules.h"
+#include "rule/xid.h"
 
 enum { NVML_GPU_IS_LOST = 15, REPEATED = 3 };
 
@@ -16,7 +16,7 @@ enum { NVML_GPU_IS_LOST = 15, REPEATED = 3 };
 static bool works(const struct judge *j, size_t i)
 {
 	return i < j->s->n_gpus && look_gpu_works(&j->s->gpus[i]) &&
-	       !fact_known(&j->s->gpus[i].nvml_error) && look_cuda_init(j->s) <= 0;
+	       !fact_known(&j->s->gpus[i].nvml_error) && !look_cuda_failed(j->s);
 }
 
 static const char *subject_of(struct judge *j, const struct event *e, size_t i)
@@ -34,46 +34,6 @@ static bool has_about(const struct judge *j, enum finding_id id, const char *sub
 		if (j->findings[i]->id == id && strcmp(j->findings[i]->subject, subject) == 0)
 			return true;
 	return false;
-}
-
-/* The row of the matrix of an Xid: what it is called and what NVIDIA says is to be done. */
-static const struct json *xid_row(struct judge *j, unsigned xid)
-{
-	size_t i, n = compat_count(j->c, "xid");
-	int64_t k;
-
-	for (i = 0; i < n; i++) {
-		const struct json *row = compat_row(j->c, "xid", i);
-
-		if (json_get_int(row, "xid", &k) && k == (int64_t)xid)
-			return row;
-	}
-	return NULL;
-}
-
-static const char *xid_meaning(struct judge *j, unsigned xid)
-{
-	const struct json *row = xid_row(j, xid);
-	const char *meaning = json_get_str(row, "meaning");
-
-	if (!meaning)
-		meaning = json_get_str(row, "label");
-	return meaning ? _(meaning) : _("an error that the list of Xids does not describe");
-}
-
-static void reset_remedy(struct judge *j, struct finding *f, size_t i)
-{
-	const char *index = i < j->s->n_gpus ? fact_value(&j->s->gpus[i].nvml_index, "0") : "0";
-	struct remedy *r = finding_remedy(
-		j, f, "%s",
-		_("End all programs on the GPU and reset it; where that fails, reboot."));
-
-	remedy_command(j, r, "sudo nvidia-smi --gpu-reset -i %s", index);
-	r->needs_root = true;
-	r = finding_remedy(j, f, "%s", _("Reboot."));
-	remedy_command(j, r, "sudo reboot");
-	r->needs_root = true;
-	r->needs_reboot = true;
 }
 
 /* -------- lost */
@@ -168,7 +128,7 @@ static void ecc_finding(struct judge *j, size_t i, const char *subject, const st
 		finding_fact(j, f, "gpu.row_remap", &g->row_remap, "none");
 	if (g && fact_known(&g->retired_pending))
 		finding_fact(j, f, "gpu.retired_pending", &g->retired_pending, "no");
-	reset_remedy(j, f, i);
+	xid_remedy(j, f, i, e ? log_xid(e) : 0);
 	finding_remedy(j, f, "%s",
 		       _("If new errors come after the reset, or remapping failed, have the card "
 			 "replaced."));
@@ -231,7 +191,7 @@ static void run_gsp_timeout(struct judge *j)
 				_("The GPU's own firmware processor (GSP) stopped answering the "
 				  "driver."));
 		log_evidence(j, f, e);
-		reset_remedy(j, f, i);
+		xid_remedy(j, f, i, log_xid(e));
 		r = finding_remedy(
 			j, f, "%s",
 			_("If it comes back: update to the newest release of the driver's branch; "
@@ -250,7 +210,7 @@ static void run_gsp_timeout(struct judge *j)
 /* Xids of the matrix that point to hardware and have no finding of their own. */
 static bool is_hardware(struct judge *j, unsigned xid)
 {
-	const char *to = json_get_str(xid_row(j, xid), "points_to");
+	const char *to = xid_points_to(j, xid);
 	bool grave;
 
 	return xid && xid != 79 && xid != 119 && xid != 120 && !ecc_xid(xid, &grave) && to &&
@@ -284,7 +244,7 @@ static void run_gpu_hardware_fault(struct judge *j)
 		log_evidence(j, f, e);
 		if (log_count(e) < REPEATED)
 			finding_inferred(f);
-		reset_remedy(j, f, i);
+		xid_remedy(j, f, i, log_xid(e));
 		r = finding_remedy(
 			j, f, "%s",
 			_("If it comes back, try the card in another slot or machine; when it "

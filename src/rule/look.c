@@ -193,6 +193,11 @@ bool look_cuda_works(const struct snapshot *s)
 	return look_cuda_init(s) == 0;
 }
 
+bool look_cuda_failed(const struct snapshot *s)
+{
+	return look_cuda_init(s) > 0 || fact_known(&s->driver.cuda_end);
+}
+
 const struct node *look_node(const struct snapshot *s, const char *name)
 {
 	size_t i;

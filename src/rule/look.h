@@ -84,6 +84,7 @@ bool look_driver_installed(const struct snapshot *s);
 /* Does libcuda come from a compat package (forward compatibility)? */
 bool look_compat_libcuda(const struct snapshot *s);
 bool look_cuda_works(const struct snapshot *s); /* cuInit returned 0 */
+bool look_cuda_failed(const struct snapshot *s); /* a code, or no answer: hung, crashed */
 /* Code of cuInit or -1 when it was not called. */
 long look_cuda_init(const struct snapshot *s);
 long look_nvml_init(const struct snapshot *s);

@@ -271,7 +271,7 @@ static void run_vgpu_unlicensed(struct judge *j)
 			continue;
 		f = finding_add(j, FINDING_VGPU_UNLICENSED, gpu_subject(j, i));
 		/* It runs, slowly, until the grace period is over. */
-		if (look_gpu_works(g) && look_cuda_init(s) <= 0)
+		if (look_gpu_works(g) && !look_cuda_failed(s))
 			f->severity = SEVERITY_WARNING;
 		finding_message(
 			j, f, "%s",

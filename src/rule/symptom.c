@@ -197,12 +197,41 @@ static bool explained(const struct judge *j)
 	return false;
 }
 
+/* A call whose answer means nothing, and that neither hung nor crashed: no rule can read it. */
+static const struct fact *senseless(const struct snapshot *s)
+{
+	const struct driver *d = &s->driver;
+
+	if (d->cuda_init.state == FACT_BROKEN && !fact_known(&d->cuda_end))
+		return &d->cuda_init;
+	return d->nvml_init.state == FACT_BROKEN && !fact_known(&d->nvml_end) ? &d->nvml_init
+									      : NULL;
+}
+
+static void run_senseless(struct judge *j, const struct fact *said)
+{
+	bool cuda = said == &j->s->driver.cuda_init;
+	struct finding *f;
+
+	if (look_cuda_works(j->s) || explained(j))
+		return;
+	f = finding_add(j, FINDING_INSUFFICIENT_EVIDENCE, cuda ? "cuInit" : "nvmlInit");
+	f->severity = SEVERITY_INFO;
+	finding_message(j, f, _("%s gave no answer that means anything."),
+			cuda ? "cuInit" : "nvmlInit");
+	finding_fact(j, f, cuda ? "driver.cuda_init" : "driver.nvml_init", said, "0");
+	judge_ask(j, "ldconfig -p | grep -E 'libcuda|libnvidia-ml'");
+	judge_ask(j, "nvidia-smi -q");
+}
+
 static void run_unexplained(struct judge *j)
 {
 	const struct snapshot *s = j->s;
 	bool cuda = look_cuda_init(s) > 0;
 	struct finding *f;
 
+	if (senseless(s))
+		run_senseless(j, senseless(s));
 	if ((!cuda && look_nvml_init(s) <= 0) || look_cuda_works(s) || explained(j))
 		return;
 	f = finding_add(j, FINDING_INSUFFICIENT_EVIDENCE, cuda ? "cuInit" : "nvmlInit");
