@@ -392,7 +392,8 @@ static struct finding *deepest(struct judge *j, struct finding *root, size_t n_o
 			/* What follows from facts by the ordinary rules holds, however plainly a
 			 * message names the consequence. */
 			if (f != root && f->weight >= TRIAGE_ROOT &&
-			    (f->weight + TRIAGE_CLOSE >= root->weight || ordinary(j, f, n_ordinary)) &&
+			    (f->weight + TRIAGE_CLOSE >= root->weight ||
+			     ordinary(j, f, n_ordinary)) &&
 			    finding_explains(f->id, root->id) &&
 			    !finding_explains(root->id, f->id) &&
 			    (!deeper || f->weight > deeper->weight))
