@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 240
+# timeout: 600
 """fetch and the disk, other runs and sudden ends, by the classes D of faults. KILLS=N kills N times
-at random points (20). Prints TAP.
+at random points (200). Prints TAP.
 """
 import os
 import pathlib
@@ -21,7 +21,7 @@ import test_net  # noqa: E402
 
 BIG = {**FILES, "lib/libbig.so.9": test_net.BODY * 6}
 ARCHIVE = tar(good_members(files=BIG))
-KILLS = int(os.environ.get("KILLS", "20"))
+KILLS = int(os.environ.get("KILLS", "200"))
 
 
 def big_world(base):
