@@ -220,28 +220,63 @@ static int move_one(struct prefix *s, const struct into *t, const char *from, co
 	return fsync(dir) < 0 ? err_errno(err, errno, "%.300s/%s", t->toolkit, to) : 0;
 }
 
-/* Folders that are to be made, so that they can be taken away: those that are not there yet. */
-static void add_dirs(struct prefix *s, const struct into *t, struct record *r, const char *path)
+/* Folders of the toolkit that were made for what was merged before: whoever goes last takes them.
+ */
+static void made_before(struct prefix *s, const struct into *t, struct record *ret)
+{
+	int fd = tree_open(s->fd, PREFIX_INTO, OPEN_DIR, 0);
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		cleanup_fd(&fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		struct installed_item one = {
+			.record = arena_printf(s->a, PREFIX_INTO "/%s", entry->d_name) };
+		struct record r;
+		size_t i;
+
+		if (!view_ends(view_of(entry->d_name), INTO_DONE) ||
+		    prefix_read_record(s, &one, &r, NULL) || !r.into ||
+		    strcmp(r.into, t->toolkit) != 0)
+			continue;
+		for (i = 0; i < r.n; i++)
+			if (r.files[i].type == 'd')
+				*ARENA_APPEND(s->a, ret->files, ret->n) = r.files[i];
+	}
+}
+
+static bool lists_dir(const struct record *r, const char *dir)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (r->files[i].type == 'd' && strcmp(r->files[i].path, dir) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Folders that are to be made, so that they can be taken away: those that are not there yet, or
+ * that an earlier one has made.
+ */
+static void add_dirs(struct prefix *s, const struct into *t, const struct record *before,
+		     struct record *r, const char *path)
 {
 	const char *slash;
 
 	for (slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		const char *dir = arena_strndup(s->a, path, (size_t)(slash - path));
-		struct record_file *f;
-		size_t i;
 		int fd = into_open_dir(t->fd, dir, false);
 
-		if (fd >= 0) {
+		if (fd >= 0)
 			close(fd);
+		if ((fd >= 0 && !lists_dir(before, dir)) || lists_dir(r, dir))
 			continue;
-		}
-		for (i = 0; i < r->n; i++)
-			if (r->files[i].type == 'd' && strcmp(r->files[i].path, dir) == 0)
-				break;
-		if (i < r->n)
-			continue;
-		f = ARENA_APPEND(s->a, r->files, r->n);
-		*f = (struct record_file){ .type = 'd', .path = dir };
+		*ARENA_APPEND(s->a, r->files, r->n) =
+			(struct record_file){ .type = 'd', .path = dir };
 	}
 }
 
@@ -261,7 +296,7 @@ static const char *text_of(struct prefix *s, const struct record *r)
 int into_commit(struct prefix *s, struct into *t, struct fetch_item *item, const char *accepted,
 		struct err *err)
 {
-	struct record from, to;
+	struct record from, to, before = { 0 };
 	const char *text, **sources = NULL;
 	size_t n = 0, i, k;
 	int r, lib64 = has_lib64(t, err);
@@ -270,6 +305,7 @@ int into_commit(struct prefix *s, struct into *t, struct fetch_item *item, const
 		return lib64;
 	if (prefix_record(s, t->stage_fd, item, accepted, t->toolkit, &text, &from, err))
 		return -(int)err->code;
+	made_before(s, t, &before);
 	to = from;
 	to.files = NULL;
 	to.n = 0;
@@ -279,7 +315,7 @@ int into_commit(struct prefix *s, struct into *t, struct fetch_item *item, const
 		if (from.files[i].type == 'd')
 			continue;
 		path = place_file(s->a, item, &from.files[i], lib64 > 0);
-		add_dirs(s, t, &to, path);
+		add_dirs(s, t, &before, &to, path);
 		*ARENA_APPEND(s->a, to.files, to.n) = from.files[i];
 		to.files[to.n - 1].path = path;
 		*ARENA_APPEND(s->a, sources, n) = from.files[i].path;

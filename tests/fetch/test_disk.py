@@ -264,6 +264,20 @@ def into(tap, base):
     r = w.run("remove", "cudnn/9.1.1")
     tap.check("--into is taken out exactly", r.returncode == 0 and
               sorted(str(p) for p in kit.rglob("*")) == before, r)
+    # Two, in folders that the first has made: whoever is taken away last takes them along.
+    w.cudnn(tar(good_members(TOP.replace("9.1.1.17", "9.1.0.1"), files={
+        "LICENSE": b"x", "lib/other/sub/b.so": b"b"}, links={})), label="9.1.0", version="9.1.0.1")
+    w.cudnn(tar(good_members(TOP.replace("9.1.1.17", "9.0.0.1"), files={
+        "LICENSE": b"x", "lib/other/sub/a.so": b"a"}, links={})), label="9.0.0", version="9.0.0.1")
+    for order in (("9.0.0", "9.1.0"), ("9.1.0", "9.0.0")):
+        for label in ("9.0.0", "9.1.0"):
+            r = w.run("cudnn", label, "--cuda", "12", "--platform", "linux-x86_64",
+                      "--accept-license", "--into", str(kit))
+        there = [(kit / "targets/x86_64-linux/lib/other/sub" / n).is_file() for n in ("a.so", "b.so")]
+        gone = [w.run("remove", "cudnn/" + label).returncode for label in order]
+        tap.check("--into: two that share a folder, taken out as %s, %s" % order,
+                  r.returncode == 0 and there == [True, True] and gone == [0, 0] and
+                  sorted(str(p) for p in kit.rglob("*")) == before, r, "%s %s" % (there, gone))
     (kit / "include/cudnn.h").write_text("mine")
     before = sorted(str(p) for p in kit.rglob("*"))
     r = w.install("--into", str(kit))
