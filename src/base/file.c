@@ -133,7 +133,35 @@ int file_write_fd(int fd, const char *name, struct view data, struct err *err)
 	return 0;
 }
 
-int file_write(const char *path, struct view data, struct err *err)
+int file_may_be_new(const char *path, bool replace, struct err *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : err_errno(err, errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, ERR_USAGE, _("%s: not a regular file; it stays as it is"),
+			       path);
+	if (!replace)
+		return err_set(err, ERR_USAGE, _("%s: it is there already; --force replaces it"),
+			       path);
+	return 0;
+}
+
+/* rename() that never replaces; where the file system cannot do that, by a second name. */
+static int rename_new(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	if (link(from, to) < 0)
+		return -1;
+	unlink(from);
+	return 0;
+}
+
+static int write_named(const char *path, struct view data, bool replace, struct err *err)
 {
 	char tmp[4096];
 	_cleanup_fd_ int fd = -1;
@@ -145,9 +173,22 @@ int file_write(const char *path, struct view data, struct err *err)
 	if (fd < 0)
 		return err_errno(err, errno, "%s", path);
 	r = file_write_fd(fd, path, data, err);
-	if (!r && (fchmod(fd, 0644) < 0 || fsync(fd) < 0 || rename(tmp, path) < 0))
+	if (!r && (fchmod(fd, 0644) < 0 || fsync(fd) < 0 ||
+		   (replace ? rename(tmp, path) : rename_new(tmp, path)) < 0))
 		r = err_errno(err, errno, "%s", path);
 	if (r)
 		unlink(tmp);
 	return r;
+}
+
+int file_write_new(const char *path, struct view data, bool replace, struct err *err)
+{
+	int r = file_may_be_new(path, replace, err);
+
+	return r ? r : write_named(path, data, replace, err);
+}
+
+int file_write(const char *path, struct view data, struct err *err)
+{
+	return write_named(path, data, true, err);
 }

@@ -22,6 +22,13 @@ int file_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct
 		 struct err *err) ATTR_MUST;
 /* Writes all bytes (EINTR and short writes handled). 0 or -code. */
 int file_write_fd(int fd, const char *name, struct view data, struct err *err) ATTR_MUST;
+/*
+ * May file_write_new() write PATH? It must not be there; with `replace` it may be a regular file.
+ * ERR_USAGE names what is in the way.
+ */
+int file_may_be_new(const char *path, bool replace, struct err *err) ATTR_MUST;
+/* The same as file_write(), and refuses what file_may_be_new() refuses, at the moment of naming. */
+int file_write_new(const char *path, struct view data, bool replace, struct err *err) ATTR_MUST;
 /* Atomic: temp file beside PATH, fsync, rename. PATH keeps its old content on any failure. */
 int file_write(const char *path, struct view data, struct err *err) ATTR_MUST;
 

@@ -71,7 +71,7 @@ static int end_by_sigpipe(void)
 	return EXIT_CANNOT;
 }
 
-int cli_write(struct run *r, const char *text, size_t n)
+int cli_write(const struct run *r, const char *text, size_t n)
 {
 	struct err err = { 0 };
 

@@ -43,6 +43,8 @@ struct options {
 	bool accept_license, allow_http, offline; /* fetch */
 	const char *prefix, *cache, *mirror, *platform, *components, *into, *ca_bundle, *proxy,
 		*retries, *limit_rate, *max_size; /* fetch */
+	const char *fix_script; /* check, triage, plan */
+	bool force;
 	const char *timeout; /* seconds, of check and snapshot */
 	const char *format, *root, *facts, *python, *data, *lang, *colour, *gpu, *batch;
 	struct str_list assume, require, error, ignore, requirement;
@@ -89,6 +91,6 @@ int cli_fail(const struct err *err);
  * Writes the result to stdout; a full or closed stdout is EXIT_CANNOT with one line on stderr. A
  * pipe that nobody reads any more ends the process by SIGPIPE.
  */
-int cli_write(struct run *r, const char *text, size_t n);
+int cli_write(const struct run *r, const char *text, size_t n);
 
 #endif

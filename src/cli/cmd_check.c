@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/suggest.h"
+#include "cli/fix.h"
 #include "cli/judged.h"
 #include "cli/opts.h"
 #include "cli/targets.h"
@@ -16,7 +17,8 @@ static int run(struct run *r)
 	return judged_run(r, "check");
 }
 
-static const struct opt *const opts[] = { &opt_require, &opt_deep, &opt_no_cache, &opt_timeout,
+static const struct opt *const opts[] = { &opt_require,	&opt_deep,	 &opt_no_cache,
+					  &opt_timeout, &opt_fix_script, &opt_force,
 					  NULL };
 
 const struct cmd cmd_check = {
@@ -50,7 +52,8 @@ const struct cmd cmd_check = {
 		"  cuvet check . --format sarif\n"
 		"  cuvet check --no-live --assume gpu='RTX 5090' --assume driver=570.86.16 \\\n"
 		"      --assume torch=2.6.0+cu124 --assume python=3.12\n"
-		"  cuvet check --require 'cc>=8.0' --require 'driver>=550'\n"),
+		"  cuvet check --require 'cc>=8.0' --require 'driver>=550'\n"
+		"  cuvet check --fix-script fix.sh\n"),
 	.opts = opts,
 	.run = run,
 };

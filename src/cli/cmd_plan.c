@@ -6,10 +6,12 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/jsonw.h"
+#include "cli/fix.h"
 #include "cli/judged.h"
 #include "cli/opts.h"
 #include "cli/present.h"
 #include "plan/plan.h"
+#include "report/fix_script.h"
 #include "report/plan_text.h"
 #include "report/report.h"
 #include "source/source.h"
@@ -41,9 +43,16 @@ static int render(struct run *r, const struct plan *p, const char *date)
 		.upgrade_asked = o->driver_upgrade,
 	};
 	struct strbuf out;
-	int code;
+	int code = 0;
 
 	strbuf_init(&out, r->a);
+	if (o->fix_script) {
+		fix_script_plan(r->a, p, date, &out);
+		code = fix_write(r, &out);
+		strbuf_init(&out, r->a);
+	}
+	if (code || fix_instead(r))
+		return code ? code : p->chosen ? EXIT_OK : EXIT_BLOCKED;
 	if (o->json)
 		plan_json(p, date, false, &out);
 	else
@@ -69,6 +78,9 @@ static int one(struct run *r)
 	struct compat *c;
 	int code;
 
+	code = fix_check(r);
+	if (code)
+		return code;
 	/* Bad input is said before the machine is asked, and operands are no sources here. */
 	if (read_requirements(r->a, &o, &list, &err))
 		return cli_fail(&err);
@@ -251,6 +263,10 @@ static int batch(struct run *r)
 	struct view text, one_line;
 	int code = EXIT_OK;
 
+	if (r->o->fix_script) {
+		err_set(&err, ERR_USAGE, _("--fix-script and --batch exclude each other"));
+		return cli_fail(&err);
+	}
 	if (r->o->args.n || r->o->requirement.n) {
 		err_set(&err, ERR_USAGE,
 			_("--batch takes the requirements from its file (\"req\")"));
@@ -289,7 +305,7 @@ static const struct opt opt_batch = { .name = "batch", .kind = OPT_STRING, .arg 
 	.help = N_("one JSON target a line in, one JSON answer a line out") };
 /* clang-format on */
 static const struct opt *const opts[] = { &opt_requirement, &opt_driver_upgrade, &opt_all,
-					  &opt_batch, NULL };
+					  &opt_batch, &opt_fix_script, &opt_force, NULL };
 
 const struct cmd cmd_plan = {
 	.name = "plan",

@@ -6,10 +6,12 @@
 #include "base/file.h"
 #include "base/jsonw.h"
 #include "base/version.h"
+#include "cli/fix.h"
 #include "cli/judged.h"
 #include "cli/opts.h"
 #include "cli/present.h"
 #include "model/snapshot_json.h"
+#include "report/fix_script.h"
 #include "report/reply.h"
 #include "report/report.h"
 #include "rule/rule.h"
@@ -68,7 +70,9 @@ static int judge_text(const struct run *r, struct compat *c, const struct text *
 	struct report rep = { .command = "triage" };
 	struct results results = { 0 };
 	struct err err = { 0 };
+	struct strbuf script;
 	struct snapshot s;
+	int code;
 
 	if (triage_snapshot(r->a, c, t, &s, &err))
 		return cli_fail(&err);
@@ -90,7 +94,16 @@ static int judge_text(const struct run *r, struct compat *c, const struct text *
 	rep.colour = present_colour(r);
 	rep.utf8 = present_utf8(r);
 	rep.width = present_width(r);
-	if (o->reply)
+	if (o->fix_script) {
+		strbuf_init(&script, r->a);
+		fix_script(r->a, &rep, &script);
+		code = fix_write(r, &script);
+		if (code)
+			return code;
+	}
+	if (fix_instead(r))
+		;
+	else if (o->reply)
 		report_reply(r->a, &rep, out);
 	else
 		report_format(o->format ? o->format : "text")->render(r->a, &rep, out);
@@ -168,6 +181,13 @@ static int run(struct run *r)
 	struct strbuf out;
 	int code = 0;
 
+	code = fix_check(r);
+	if (code)
+		return code;
+	if (r->o->fix_script && r->o->each) {
+		err_set(&err, ERR_USAGE, _("--fix-script and --each exclude each other"));
+		return cli_fail(&err);
+	}
 	if (compat_open(r->a, r->o->data, &c, &err))
 		return cli_fail(&err);
 	strbuf_init(&out, r->a);
@@ -184,7 +204,8 @@ static int run(struct run *r)
 	return code ? code : judged_exit(r->o, verdict);
 }
 
-static const struct opt *const opts[] = { &opt_each, &opt_reply, &opt_snapshot, NULL };
+static const struct opt *const opts[] = { &opt_each, &opt_reply, &opt_snapshot, &opt_fix_script,
+					  &opt_force, NULL };
 
 const struct cmd cmd_triage = {
 	.name = "triage",
@@ -198,6 +219,7 @@ const struct cmd cmd_triage = {
 		"  cuvet triage report.txt\n"
 		"  cuvet triage --each case-*.txt\n"
 		"  cuvet triage --reply markdown issue.md\n"
+		"  cuvet triage --fix-script fix.sh report.txt\n"
 		"  xclip -o | cuvet triage -\n"),
 	.opts = opts,
 	.run = run,

@@ -3,7 +3,9 @@
 #include "cli/judged.h"
 
 #include "base/arena.h"
+#include "cli/fix.h"
 #include "cli/present.h"
+#include "report/fix_script.h"
 #include "report/report.h"
 #include "rule/rule.h"
 #include "source/source.h"
@@ -111,6 +113,23 @@ int judged_names(struct run *r, const enum finding_id **ret_ignore,
 	return code ? code : names(r, "error", &r->o->error, ret_error);
 }
 
+int judged_put(struct run *r, const struct report *rep)
+{
+	struct strbuf out;
+	int code = 0;
+
+	if (r->o->fix_script) {
+		strbuf_init(&out, r->a);
+		fix_script(r->a, rep, &out);
+		code = fix_write(r, &out);
+	}
+	if (code || fix_instead(r))
+		return code;
+	strbuf_init(&out, r->a);
+	report_format(r->o->format ? r->o->format : "text")->render(r->a, rep, &out);
+	return cli_write(r, out.s, out.n);
+}
+
 int judged_run(struct run *r, const char *command)
 {
 	return judged_run_of(r, command, NULL);
@@ -124,10 +143,11 @@ int judged_run_of(struct run *r, const char *command, const struct judged_subjec
 	struct results results = { 0 };
 	struct snapshot s;
 	struct compat *c;
-	struct strbuf out;
 	int code;
 
-	code = names(r, "ignore", &o->ignore, &jo.ignore);
+	code = fix_check(r);
+	if (!code)
+		code = names(r, "ignore", &o->ignore, &jo.ignore);
 	if (!code)
 		code = names(r, "error", &o->error, &jo.error);
 	if (!code)
@@ -145,8 +165,6 @@ int judged_run_of(struct run *r, const char *command, const struct judged_subjec
 	rep.width = present_width(r);
 	if (compat_error(c))
 		return cli_fail(compat_error(c));
-	strbuf_init(&out, r->a);
-	report_format(o->format ? o->format : "text")->render(r->a, &rep, &out);
-	code = cli_write(r, out.s, out.n);
+	code = judged_put(r, &rep);
 	return code ? code : judged_exit(o, results.verdict);
 }

@@ -27,6 +27,10 @@ int judged_snapshot(struct run *r, struct compat **ret_c, struct snapshot *ret_s
 int judged_names(struct run *r, const enum finding_id **ret_ignore,
 		 const enum finding_id **ret_error);
 
+/* The report in its format, and the script of --fix-script. 0 or the exit code. */
+struct report;
+int judged_put(struct run *r, const struct report *rep);
+
 /* Exit code of a verdict (design.md). */
 int judged_exit(const struct options *o, enum verdict v);
 

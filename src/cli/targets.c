@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/arena.h"
+#include "cli/fix.h"
 #include "cli/judged.h"
 #include "cli/present.h"
 #include "project/config.h"
@@ -181,10 +182,11 @@ int targets_run(struct run *r, const char *command)
 	struct targets t = { .r = r, .jo = { .n_ignore = o->ignore.n, .n_error = o->error.n } };
 	struct report rep = { .command = command };
 	struct err err = { 0 };
-	struct strbuf out;
 	size_t i;
-	int code;
+	int code = fix_check(r);
 
+	if (code)
+		return code;
 	if (project_config_read(r->a, o->args.v[0], &t.config, &err) ||
 	    compat_open(r->a, o->data, &t.c, &err))
 		return cli_fail(&err);
@@ -212,8 +214,6 @@ int targets_run(struct run *r, const char *command)
 		rep.targets = t.rows;
 		rep.n_targets = t.n_rows;
 	}
-	strbuf_init(&out, r->a);
-	report_format(o->format ? o->format : "text")->render(r->a, &rep, &out);
-	code = cli_write(r, out.s, out.n);
+	code = judged_put(r, &rep);
 	return code ? code : judged_exit(o, t.results.verdict);
 }
