@@ -118,12 +118,14 @@ static const char *quoted(struct arena *a, const char *s)
 	return b.s;
 }
 
+/* The line that puts it to use, where `cuvet env` knows one. */
 static void put_env_line(struct run *r, struct strbuf *out, const struct fetch_shown *f,
 			 const struct fetch_item *i)
 {
 	const char *option = NULL;
 
-	if (f->into || strcmp(i->name, "cuda_nvcc") == 0)
+	/* A component in a folder of its own is no toolkit; into one, and it is. */
+	if (f->into && fetch_is_toolkit(i->path))
 		option = "--cuda";
 	else if (strcmp(i->name, "cudnn") == 0)
 		option = "--cudnn";

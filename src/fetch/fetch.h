@@ -82,6 +82,8 @@ struct fetch_options {
  */
 int fetch_run(struct arena *a, struct compat *c, const struct fetch_options *o,
 	      struct fetch_item **ret, size_t *ret_n, struct err *err) ATTR_MUST;
+/* Has the folder what `cuvet env --cuda` asks of a toolkit: a version or nvcc, and libraries? */
+bool fetch_is_toolkit(const char *path);
 /*
  * Is exactly this installed already (by label or version)? Reads records alone. *ret NULL: it is
  * not.

@@ -114,6 +114,19 @@ static const char *place_file(struct arena *a, const struct fetch_item *item,
 	return f->path;
 }
 
+bool fetch_is_toolkit(const char *path)
+{
+	static const char *const marks[] = { "version.json", "version.txt", "bin/nvcc" };
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	size_t i;
+
+	for (i = 0; fd >= 0 && i < ARRAY_LEN(marks); i++)
+		if (fstatat(fd, marks[i], &st, 0) == 0)
+			return fstatat(fd, "lib64", &st, 0) == 0 || fstatat(fd, "lib", &st, 0) == 0;
+	return false;
+}
+
 static int records_dir(struct prefix *s, struct err *err)
 {
 	int fd = tree_make_dir(s->fd, PREFIX_INTO);

@@ -256,6 +256,15 @@ def into(tap, base):
     there = (kit / "targets/x86_64-linux/lib/libcudnn.so.9.1.1")
     tap.check("--into goes through the toolkit's own links", r.returncode == 0 and there.is_file()
               and (kit / "include/cudnn.h").is_file(), r)
+    for option in ("--cudnn", "--cuda"):
+        line = w.install("--into", str(kit)).stdout.splitlines()[-1].strip()
+        env = subprocess.run([r.args[0], "env", option, str(kit)], env=w.env(), capture_output=True,
+                             text=True)
+        tap.check("and the line for the shell works (%s)" % option,
+                  line == 'eval "$(cuvet env %s %s)"' % (option, kit) and
+                  env.returncode in (0, 1) and str(kit) in env.stdout, env, line)
+        (kit / "version.json").write_text('{"cuda": {"version": "12.4.1"}}')
+    (kit / "version.json").unlink()
     r = w.run("verify", "cudnn/9.1.1")
     tap.check("--into is verified", r.returncode == 0, r)
     there.write_bytes(b"changed")
