@@ -38,6 +38,7 @@ struct options {
 	const char *pid; /* inspect */
 	const char *reply; /* triage */
 	bool each, facts_only;
+	bool fix, yes; /* check */
 	bool dev, unset, dry_run; /* env */
 	const char *shell, *env_format, *cuda, *cudnn, *write, *remove; /* env */
 	bool accept_license, allow_http, offline; /* fetch */

@@ -13,6 +13,7 @@
 #include "cli/judged.h"
 #include "cli/present.h"
 #include "project/config.h"
+#include "project/project.h"
 #include "report/report.h"
 #include "source/project.h"
 #include "source/source.h"
@@ -28,6 +29,8 @@ struct targets {
 	size_t n_findings;
 	struct snapshot s; /* of the target with the worst verdict */
 	struct results results;
+	const struct project_overlay *overlay;
+	size_t n_overlay;
 	bool any;
 };
 
@@ -66,6 +69,8 @@ static struct source_options source_of(struct targets *t, const struct config_ta
 		.n_assume = n,
 		.require = require,
 		.n_require = o->require.n + t->config.n_require,
+		.overlay = t->overlay,
+		.n_overlay = t->n_overlay,
 		.no_live = true,
 	};
 }
@@ -176,34 +181,57 @@ bool targets_apply(struct run *r)
 	return o->args.n && !o->root && source_is_project(r->a, &so);
 }
 
-int targets_run(struct run *r, const char *command)
+/* Everything but the report; 0 or the exit code of a complaint that was printed. */
+static int judge_all(struct targets *t)
 {
-	const struct options *o = r->o;
-	struct targets t = { .r = r, .jo = { .n_ignore = o->ignore.n, .n_error = o->error.n } };
-	struct report rep = { .command = command };
+	const struct options *o = t->r->o;
 	struct err err = { 0 };
 	size_t i;
-	int code = fix_check(r);
+	int code;
 
-	if (code)
-		return code;
-	if (project_config_read(r->a, o->args.v[0], &t.config, &err) ||
-	    compat_open(r->a, o->data, &t.c, &err))
+	t->jo = (struct judge_options){ .n_ignore = o->ignore.n, .n_error = o->error.n };
+	if (project_config_read(t->r->a, o->args.v[0], &t->config, &err) ||
+	    (!t->c && compat_open(t->r->a, o->data, &t->c, &err)))
 		return cli_fail(&err);
-	code = judged_names(r, &t.jo.ignore, &t.jo.error);
+	code = judged_names(t->r, &t->jo.ignore, &t->jo.error);
 	if (code)
 		return code;
 	if (names_target(o))
-		t.config.n_targets = 0;
-	for (i = 0; i < t.config.n_targets; i++)
-		if (one_target(&t, &t.config.targets[i], &err))
+		t->config.n_targets = 0;
+	for (i = 0; i < t->config.n_targets; i++)
+		if (one_target(t, &t->config.targets[i], &err))
 			return cli_fail(&err);
-	if (!t.config.n_targets && one_target(&t, NULL, &err))
+	if (!t->config.n_targets && one_target(t, NULL, &err))
 		return cli_fail(&err);
-	if (compat_error(t.c))
-		return cli_fail(compat_error(t.c));
-	t.results.findings = t.findings;
-	t.results.n_findings = t.n_findings;
+	if (compat_error(t->c))
+		return cli_fail(compat_error(t->c));
+	t->results.findings = t->findings;
+	t->results.n_findings = t->n_findings;
+	return 0;
+}
+
+int targets_judge(struct run *r, struct compat **c, const struct project_overlay *overlay,
+		  size_t n_overlay, struct results *ret)
+{
+	struct targets t = { .r = r, .c = *c, .overlay = overlay, .n_overlay = n_overlay };
+	int code = judge_all(&t);
+
+	if (code)
+		return code;
+	*c = t.c;
+	*ret = t.results;
+	return 0;
+}
+
+int targets_run(struct run *r, const char *command)
+{
+	struct targets t = { .r = r };
+	struct report rep = { .command = command };
+	int code = fix_check(r);
+
+	code = code ? code : judge_all(&t);
+	if (code)
+		return code;
 	rep.s = &t.s;
 	rep.r = &t.results;
 	rep.data_date = compat_date(t.c);
@@ -215,5 +243,5 @@ int targets_run(struct run *r, const char *command)
 		rep.n_targets = t.n_rows;
 	}
 	code = judged_put(r, &rep);
-	return code ? code : judged_exit(o, t.results.verdict);
+	return code ? code : judged_exit(r->o, t.results.verdict);
 }

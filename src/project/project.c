@@ -154,6 +154,7 @@ bool project_used(const struct project_reader *r, const char *path)
 
 int project_open(struct project_reader *r, const char *path, struct view *ret, struct err *err)
 {
+	size_t i;
 	int rc;
 
 	/* "-r -" of a file must not make us wait for standard input. */
@@ -162,6 +163,12 @@ int project_open(struct project_reader *r, const char *path, struct view *ret, s
 	if (r->no_files)
 		return err_set(err, ERR_NOENT, _("%.200s: files that a text names are not read"),
 			       path);
+	for (i = 0; i < r->n_overlay; i++)
+		if (same_path(r->overlay[i].path, path)) {
+			*ret = r->overlay[i].text;
+			pragma_scan(r, *ret, path);
+			return 0;
+		}
 	if (++r->n_files > PROJECT_FILES)
 		return err_set(err, ERR_TOOBIG, _("%.200s: too many files are read"), path);
 	rc = file_read(r->a, path, PROJECT_FILE_MAX, ret, err);

@@ -186,6 +186,12 @@ struct project_reader {
 	struct project_list list;
 	const char **used; /* files that another one reads: not judged by themselves */
 	size_t n_used;
+	/* texts that stand in for files: what --fix would write */
+	const struct project_overlay {
+		const char *path;
+		struct view text;
+	} *overlay;
+	size_t n_overlay;
 	const char **included; /* by -r or -c of another file; n_included */
 	size_t n_included;
 	/* "# cuvet: ignore=NAME reason": holds for its own line, or for the next one when it stands

@@ -59,8 +59,17 @@ struct evidence {
 	const char *field, *seen, *wanted, *source; /* wanted may be NULL */
 };
 
+/* A line as it has to be. How it is applied: project/edit.h (the same kinds, in this order). */
+struct correction {
+	enum { CORRECT_WORD, CORRECT_FLOW, CORRECT_LINE } kind;
+	const char *at; /* FILE:LINE:COLUMN */
+	const char *old, *new;
+};
+
 struct remedy {
 	const char *text;
+	struct correction *corrections; /* none: what to write is not certain */
+	size_t n_corrections;
 	const char **commands;
 	size_t n_commands;
 	bool needs_root, needs_reboot;

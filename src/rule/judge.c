@@ -87,6 +87,17 @@ void remedy_command(struct judge *j, struct remedy *r, const char *fmt, ...)
 	va_end(ap);
 }
 
+void remedy_correct(struct judge *j, struct remedy *r, const struct fact *line, const char *old,
+		    const char *new)
+{
+	*ARENA_APPEND(j->a, r->corrections, r->n_corrections) = (struct correction){
+		.kind = new ? CORRECT_WORD : CORRECT_LINE,
+		.at = line->source,
+		.old = old,
+		.new = new,
+	};
+}
+
 void judge_skip(struct judge *j, const char *needs, const char *fmt, ...)
 {
 	const char *rule = j->rule ? j->rule->name : "";

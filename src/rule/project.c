@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/strbuf.h"
+#include "model/pep440.h"
 #include "rule/remedy.h"
 
 const char *project_subject(struct judge *j, const struct planned *p)
@@ -221,9 +222,44 @@ static const char *words(struct judge *j, const struct torch_row *row, const str
 	return b.s;
 }
 
-static void pip_fix(struct judge *j, struct finding *f, const struct planned *p,
-		    const struct torch_row *row, const char *tool)
+/* Does what is written allow this release? Only then is the line's change certain. */
+static bool allowed(struct judge *j, const struct wanted *w, const struct torch_row *row)
 {
+	const char *text = project_text(w), *spec = text + strcspn(text, "<>=!~;[@ ");
+	const char *plus = strchr(spec, '+');
+
+	if (strpbrk(text, ";@[ ") || strncmp(text, "torch", 5) != 0)
+		return false;
+	if (plus)
+		spec = arena_strndup(j->a, spec, (size_t)(plus - spec));
+	return pep440_text_holds(j->a, spec, row->version);
+}
+
+static void pip_correct(struct judge *j, struct remedy *r, const struct planned *p,
+			const struct wanted *w, const struct torch_row *row)
+{
+	bool file = fact_is(&p->kind, "requirements");
+	const char *build = arena_printf(j->a, "torch==%s+%s", row->version, row->variant);
+	const char *option = row->find_links ? "-f" : "--extra-index-url", *new;
+
+	if (!fact_is(&w->name, "torch") || !allowed(j, w, row) || fact_known(&w->because))
+		return;
+	/* A file that a Dockerfile reads has lines of its own, too. */
+	file = file || strcmp(w->tool.source, "") == 0 ||
+	       (fact_known(&w->tool) && !strstr(w->text.source, p->file.value));
+	if (row->pypi_default)
+		new = arena_printf(j->a, "torch==%s", row->version);
+	else if (file)
+		new = arena_printf(j->a, "%s %s\n%s", option, row->index_url, build);
+	else
+		new = arena_printf(j->a, "%s %s %s", build, option, row->index_url);
+	remedy_correct(j, r, &w->text, project_text(w), new);
+}
+
+static void pip_fix(struct judge *j, struct finding *f, const struct planned *p,
+		    const struct wanted *w, const struct torch_row *row)
+{
+	const char *tool = fact_value(&w->tool, "pip");
 	bool file = fact_is(&p->kind, "requirements");
 	struct remedy *r = finding_remedy(
 		j, f, _("Take torch %s+%s, which fits this target: write at %s"), row->version,
@@ -231,6 +267,7 @@ static void pip_fix(struct judge *j, struct finding *f, const struct planned *p,
 	const char *url = row->index_url ? row->index_url : "https://pypi.org/simple";
 	const char *option = row->find_links ? "-f" : "--index-url";
 
+	pip_correct(j, r, p, w, row);
 	if (file) {
 		if (!row->pypi_default)
 			remedy_command(j, r, "%s %s", row->find_links ? "-f" : "--extra-index-url",
@@ -386,7 +423,7 @@ void project_fix_torch(struct judge *j, struct finding *f, const struct planned 
 	else if (strcmp(tool, "pipenv") == 0)
 		pipenv_fix(j, f, row);
 	else
-		pip_fix(j, f, p, row, tool);
+		pip_fix(j, f, p, w, row);
 	if (other_driver)
 		project_fix_driver(j, f, row->cuda);
 }

@@ -257,6 +257,13 @@ static void arch_list(struct judge *j, const struct planned *p, const struct fac
 		r = finding_remedy(j, f, "%s", _("Add the compute capability of the target."));
 		remedy_command(j, r, "TORCH_CUDA_ARCH_LIST=\"%s;%s\"", v->value.value,
 			       j->s->gpus[i].compute_capability.value);
+		remedy_correct(j, r, &v->value,
+			       arena_printf(j->a,
+					    strpbrk(v->value.value, " ;")
+						    ? "TORCH_CUDA_ARCH_LIST=\"%s\""
+						    : "TORCH_CUDA_ARCH_LIST=%s",
+					    v->value.value),
+			       r->commands[0]);
 		r->risk = RISK_SAFE;
 		return;
 	}

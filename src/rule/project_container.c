@@ -38,6 +38,7 @@ static bool wants_gpu(const struct planned *p)
 static void capability_finding(struct judge *j, const struct planned *p, const struct fact *line,
 			       const char *remedy, const char *command)
 {
+	const char *first = arena_strndup(j->a, line->value, strcspn(line->value, ","));
 	struct finding *f = project_finding(j, FINDING_CONTAINER_CAPABILITY_MISSING, p,
 					    "NVIDIA_DRIVER_CAPABILITIES", line, "compute");
 	struct remedy *r;
@@ -50,6 +51,15 @@ static void capability_finding(struct judge *j, const struct planned *p, const s
 	r = finding_remedy(j, f, "%s", remedy);
 	remedy_command(j, r, "%s", command);
 	r->risk = RISK_SAFE;
+	if (strchr(command, '=')) {
+		remedy_correct(j, r, line,
+			       arena_printf(j->a, "NVIDIA_DRIVER_CAPABILITIES=%s", line->value),
+			       arena_printf(j->a, "NVIDIA_DRIVER_CAPABILITIES=compute,%s",
+					    line->value));
+	} else {
+		remedy_correct(j, r, line, first, arena_printf(j->a, "%s, compute", first));
+		r->corrections->kind = CORRECT_FLOW;
+	}
 }
 
 static void capabilities(struct judge *j, const struct planned *p)

@@ -328,6 +328,9 @@ static void jax_cpu(struct judge *j, const struct planned *p, const struct wante
 		remedy_command(j, r, "jax[%s]==%s", best, version);
 	else
 		remedy_command(j, r, "jax[%s]", best);
+	if (!strpbrk(project_text(w), ";@[ ") &&
+	    (fact_yes(&w->pinned) || !strpbrk(project_text(w), "<>=!~")))
+		remedy_correct(j, r, &w->text, project_text(w), r->commands[0]);
 	r->risk = RISK_SAFE;
 	if (lost)
 		finding_remedy(j, f, "%s", _("The extras for CUDA 11 ended with jax 0.4.25."))

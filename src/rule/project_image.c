@@ -165,6 +165,7 @@ static void tag_missing(struct judge *j, const struct planned *p, const char *wh
 	if (series) {
 		r = finding_remedy(j, f, "%s", _("Take the tag of the same series that exists."));
 		remedy_command(j, r, "%s", series);
+		remedy_correct(j, r, &p->image, p->image.value, series);
 		r->risk = RISK_SAFE;
 	}
 	if (any && (!series || strcmp(any, series) != 0)) {

@@ -184,6 +184,19 @@ static void torch_faults(struct judge *j, const struct planned *p, const struct 
 
 /* -------- pins */
 
+/* The pair's release for the torch that is asked for, with the label that was written. */
+static void keep_torch(struct judge *j, struct remedy *r, const struct wanted *w,
+		       const struct torch_row *row)
+{
+	const char *pair = fact_is(&w->name, "torchvision") ? row->torchvision : row->torchaudio;
+	const char *label = strchr(project_text(w), '+');
+
+	if (pair && !strpbrk(project_text(w), ";@[ "))
+		remedy_correct(j, r, &w->text, project_text(w),
+			       arena_printf(j->a, "%s==%s%s", w->name.value, pair,
+					    label ? label : ""));
+}
+
 static void pairs(struct judge *j, const struct planned *p, const struct wanted *w)
 {
 	bool pair = fact_is(&w->name, "torchvision") || fact_is(&w->name, "torchaudio");
@@ -200,6 +213,7 @@ static void pairs(struct judge *j, const struct planned *p, const struct wanted 
 			   fact_value(&w->because, "?"));
 	r->risk = RISK_SAFE;
 	if (pair) {
+		struct remedy *keep;
 		struct view rest, first = view_of(w->clash.value);
 		const char *torch;
 		const struct torch_row *const *rows;
@@ -210,13 +224,15 @@ static void pairs(struct judge *j, const struct planned *p, const struct wanted 
 		torch = view_dup(j->a, view_cut(view_skip(first, (size_t)at + 2), '+', &rest));
 		torch = arena_strndup(j->a, torch, strspn(torch, "0123456789."));
 		rows = compat_torch_of_release(j->c, torch);
-		if (rows[0])
-			finding_remedy(j, f,
-				       _("Or keep torch %s, whose pair is torchvision==%s and "
-					 "torchaudio==%s."),
-				       torch, rows[0]->torchvision ? rows[0]->torchvision : "?",
-				       rows[0]->torchaudio ? rows[0]->torchaudio : "?")
-				->risk = RISK_SAFE;
+		if (!rows[0])
+			return;
+		keep = finding_remedy(
+			j, f,
+			_("Or keep torch %s, whose pair is torchvision==%s and torchaudio==%s."),
+			torch, rows[0]->torchvision ? rows[0]->torchvision : "?",
+			rows[0]->torchaudio ? rows[0]->torchaudio : "?");
+		keep->risk = RISK_SAFE;
+		keep_torch(j, keep, w, rows[0]);
 		return;
 	}
 	{
@@ -410,6 +426,8 @@ static void removed(struct judge *j, const struct planned *p, const struct wante
 			remedy_command(j, r, "tensorflow==%s", w->version.value);
 		else
 			remedy_command(j, r, "tensorflow[and-cuda]");
+		if (!strpbrk(project_text(w), ";@[ "))
+			remedy_correct(j, r, &w->text, project_text(w), r->commands[0]);
 		r->risk = RISK_SAFE;
 		return;
 	}
@@ -423,7 +441,9 @@ static void removed(struct judge *j, const struct planned *p, const struct wante
 	finding_message(j, f, _("%s is a placeholder that installs nothing of use."),
 			w->name.value);
 	r = finding_remedy(j, f, "%s", _("The libraries of CUDA 13 have names without a suffix."));
-	remedy_command(j, r, "%.*s", (int)strcspn(w->name.value, "\0") - 5, w->name.value);
+	remedy_command(j, r, "%.*s", (int)strlen(w->name.value) - 5, w->name.value);
+	if (strcmp(project_text(w), w->name.value) == 0)
+		remedy_correct(j, r, &w->text, w->name.value, r->commands[0]);
 	r->risk = RISK_SAFE;
 }
 

@@ -25,6 +25,7 @@ static void ort_shadowed(struct judge *j, const struct planned *p, const struct 
 	r = finding_remedy(j, f, "%s",
 			   _("Remove the line of onnxruntime; keep only onnxruntime-gpu."));
 	remedy_command(j, r, "pip uninstall -y onnxruntime");
+	remedy_correct(j, r, &cpu->text, project_text(cpu), NULL);
 	r->risk = RISK_SAFE;
 }
 

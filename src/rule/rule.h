@@ -70,6 +70,9 @@ void finding_inferred(struct finding *f); /* rests on extrapolation or a doubtfu
 struct remedy *finding_remedy(struct judge *j, struct finding *f, const char *fmt, ...)
 	ATTR_PRINTF(3, 4);
 void remedy_command(struct judge *j, struct remedy *r, const char *fmt, ...) ATTR_PRINTF(3, 4);
+/* What --fix writes at the place of this fact; `new` NULL: the line goes. */
+void remedy_correct(struct judge *j, struct remedy *r, const struct fact *line, const char *old,
+		    const char *new);
 void judge_skip(struct judge *j, const char *needs, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void judge_ask(struct judge *j, const char *fmt, ...) ATTR_PRINTF(2, 3);
 bool judge_has(const struct judge *j, enum finding_id id);

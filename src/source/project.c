@@ -55,6 +55,8 @@ int source_project_read(struct arena *a, struct compat *c, const struct source_o
 	r->a = a;
 	r->c = c;
 	build_args(r, o);
+	r->overlay = o->overlay;
+	r->n_overlay = o->n_overlay;
 	rc = project_read(r, o->inputs, o->n_inputs, err);
 	if (rc)
 		return rc;

@@ -23,6 +23,8 @@ struct source_options {
 	size_t n_assume;
 	const char *const *require; /* "cc>=8.0", ... */
 	size_t n_require;
+	const struct project_overlay *overlay; /* instead of files of a project; n_overlay */
+	size_t n_overlay;
 	bool no_live;
 	bool deep;
 	long timeout_ms; /* for each driver call; 0: the default */
