@@ -296,6 +296,8 @@ int pixi_read(struct project_reader *r, struct project *p, struct view text, con
 				p->steps[own].cuda = doc_str(doc_at(d, "system-requirements.cuda"));
 		}
 	pixi_pypi(r, p, pip, doc_get(doc, "pypi-dependencies"), path);
+	if (pixi_lock_read(r, p, &p->steps[own], beside_file(r->a, path, "pixi.lock")))
+		project_use(r, beside_file(r->a, path, "pixi.lock"));
 	d = doc_at(doc, "pypi-options.index-url");
 	if (doc_str(d))
 		step_index(r, &p->steps[pip], doc_str(d), place_of(path, d))->main = true;

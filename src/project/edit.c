@@ -66,10 +66,17 @@ bool edit_apply(struct arena *a, struct view text, const struct edit *e, struct 
 	size_t begin, end, at, n = strlen(e->old);
 	const char *eol;
 	struct strbuf b;
+	bool quoted;
 
 	if (!e->line || !e->column || !n || !find_line(text, e->line, &begin, &end, &eol))
 		return false;
 	at = begin + e->column - 1;
+	/* A place may be that of the quote; what would be more than one word stays out of quotes. */
+	if (at < end && strchr("\"'", text.p[at]) && text.p[at] != e->old[0])
+		at++;
+	quoted = at > begin && strchr("\"'", text.p[at - 1]) != NULL;
+	if (quoted && e->kind != EDIT_LINE && strpbrk(e->new, " \n"))
+		return false;
 	if (at > end || end - at < n || memcmp(text.p + at, e->old, n) != 0 ||
 	    !edge(text, at + n) || (at > begin && !strchr(" \t\"'[,=", text.p[at - 1])))
 		return false;

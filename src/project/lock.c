@@ -23,6 +23,7 @@ bool lock_name(const char *base)
 	return strcmp(base, "uv.lock") == 0 || strcmp(base, "poetry.lock") == 0 ||
 	       strcmp(base, "pdm.lock") == 0 || strcmp(base, "Pipfile.lock") == 0 ||
 	       strcmp(base, "pylock.toml") == 0 ||
+	       strcmp(base, "pixi.lock") == 0 ||
 	       (strncmp(base, "pylock.", 7) == 0 && strstr(base, ".toml"));
 }
 
@@ -170,6 +171,76 @@ static void pipfile_packages(struct project_reader *r, struct step *s, const str
 			    strcmp(index, doc_get_str(from, "name")) == 0)
 				from_index(r, s, w, doc_get_str(from, "url"), at);
 	}
+}
+
+/* -------- pixi.lock */
+
+/* ".../conda-forge/linux-64/pytorch-2.5.1-cuda126_py312_h1_301.conda": from the end, as conda does.
+ */
+static void conda_package(struct project_reader *r, struct step *s, const char *url,
+			  struct place at)
+{
+	const char *base = base_name(url), *end = base + strlen(base), *build, *version;
+	struct want *w;
+
+	if (view_ends(view_of(base), ".conda"))
+		end -= 6;
+	else if (view_ends(view_of(base), ".tar.bz2"))
+		end -= 8;
+	for (build = end; build > base && build[-1] != '-'; build--)
+		;
+	for (version = build - 1; version > base && version[-1] != '-'; version--)
+		;
+	if (build <= base || version <= base + 1)
+		return;
+	w = step_want(r, s, at);
+	w->name = arena_strndup(r->a, base, (size_t)(version - base) - 1);
+	w->spec = arena_printf(r->a, "==%.*s", (int)(build - version - 1), version);
+	w->build = arena_strndup(r->a, build, (size_t)(end - build));
+	w->text = arena_strndup(r->a, base, (size_t)(end - base));
+	w->locked = true;
+	if (strstr(url, "conda-forge"))
+		w->channel = "conda-forge";
+	else if (strstr(url, "/pytorch/"))
+		w->channel = "pytorch";
+}
+
+/* The environment that a GPU is for by its name, else the default one. */
+static const struct doc *pixi_environment(const struct doc *doc)
+{
+	const struct doc *all = doc_get(doc, "environments"), *d;
+
+	for (d = doc_first(all); d; d = d->next)
+		if (strstr(d->key, "gpu") || strstr(d->key, "cuda"))
+			return d;
+	return doc_get(all, "default");
+}
+
+bool pixi_lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path)
+{
+	const struct doc *doc, *d;
+	struct view text;
+	struct err e;
+
+	if (project_open(r, path, &text, &e))
+		return false;
+	if (yaml_parse(r->a, text, path, &doc, &e)) {
+		project_doubt(r, p, (struct place){ .file = path }, "%s", e.msg);
+		return true;
+	}
+	doc = pixi_environment(doc_first(doc));
+	for (d = doc_first(doc_at(doc, "packages.linux-64")); d; d = d->next) {
+		const struct doc *conda = doc_get(d, "conda");
+		struct place at = { .file = path, .line = d->line, .column = d->column };
+
+		if (!doc_str(conda))
+			continue;
+		at.line = conda->line;
+		at.column = conda->column;
+		if (strstr(doc_str(conda), "/pytorch-") || strstr(doc_str(conda), "/python-3"))
+			conda_package(r, s, doc_str(conda), at);
+	}
+	return true;
 }
 
 bool lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path,

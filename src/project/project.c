@@ -47,6 +47,8 @@ const char *project_kind_name(enum project_kind k)
 		[PROJECT_COG] = "cog",
 		[PROJECT_DEVCONTAINER] = "devcontainer",
 		[PROJECT_LOCK] = "lock",
+		[PROJECT_MODAL] = "modal",
+		[PROJECT_SPACK] = "spack",
 	};
 
 	return names[k];

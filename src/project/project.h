@@ -124,6 +124,8 @@ enum project_kind {
 	PROJECT_COG,
 	PROJECT_DEVCONTAINER,
 	PROJECT_LOCK,
+	PROJECT_MODAL,
+	PROJECT_SPACK,
 };
 const char *project_kind_name(enum project_kind k);
 
@@ -310,6 +312,11 @@ int conda_read(struct project_reader *r, struct project *p, struct step *s, stru
 	       const char *path, struct err *err) ATTR_MUST;
 int pixi_read(struct project_reader *r, struct project *p, struct view text, const char *path,
 	      bool pyproject, struct err *err) ATTR_MUST;
+/* The calls of modal.Image that are written out in a Python file; one project an image. */
+int modal_read(struct project_reader *r, struct view text, const char *path,
+	       struct err *err) ATTR_MUST;
+/* pixi.lock into a step: its packages for linux-64 as exact wants. true when it was read. */
+bool pixi_lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path);
 int yaml_project_read(struct project_reader *r, enum project_kind kind, struct view text,
 		      const char *path, struct err *err) ATTR_MUST;
 /* A conda match spec: "pytorch=2.5.1", "conda-forge::pytorch-gpu", "pytorch 2.1.* cuda*". */

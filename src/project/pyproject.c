@@ -6,31 +6,7 @@
 #include "base/doc.h"
 #include "base/strbuf.h"
 #include "model/requirement.h"
-#include "project/project.h"
-
-struct py {
-	struct project_reader *r;
-	struct project *p;
-	const char *path;
-	const struct doc *doc;
-	const char *extra; /* the extra or group that was taken, NULL */
-	size_t step;
-};
-
-static struct step *step_of(struct py *y)
-{
-	return &y->p->steps[y->step];
-}
-
-static struct place value_place(const struct py *y, const struct doc *d)
-{
-	return (struct place){ .file = y->path, .line = d->line, .column = d->column };
-}
-
-static struct place key_place(const struct py *y, const struct doc *d)
-{
-	return (struct place){ .file = y->path, .line = d->key_line, .column = d->key_column };
-}
+#include "project/pyproject.h"
 
 /* -------- versions as poetry writes them */
 
@@ -81,110 +57,6 @@ const char *poetry_spec(struct arena *a, const char *text)
 	return b.s;
 }
 
-/* -------- uv: indexes and sources */
-
-static void uv_indexes(struct py *y)
-{
-	const struct doc *d = doc_first(doc_at(y->doc, "tool.uv.index"));
-	const struct doc *one = doc_at(y->doc, "tool.uv.index-url");
-	struct index *i;
-
-	for (; d; d = d->next) {
-		const struct doc *url = doc_get(d, "url");
-
-		if (!doc_str(url))
-			continue;
-		i = step_index(y->r, step_of(y), doc_str(url), key_place(y, url));
-		i->at.column = url->column;
-		i->name = doc_get_str(d, "name");
-		i->only_named = doc_true(doc_get(d, "explicit"));
-		i->main = doc_true(doc_get(d, "default"));
-	}
-	if (doc_str(one))
-		step_index(y->r, step_of(y), doc_str(one), value_place(y, one))->main = true;
-	for (d = doc_first(doc_at(y->doc, "tool.uv.extra-index-url")); d; d = d->next)
-		if (doc_str(d))
-			step_index(y->r, step_of(y), doc_str(d), value_place(y, d));
-	for (d = doc_first(doc_at(y->doc, "tool.uv.find-links")); d; d = d->next)
-		if (doc_str(d))
-			step_index(y->r, step_of(y), doc_str(d), value_place(y, d))->links = true;
-	one = doc_at(y->doc, "tool.uv.index-strategy");
-	if (doc_str(one) && strncmp(doc_str(one), "unsafe", 6) == 0)
-		step_of(y)->best_match = true;
-}
-
-/* One source of tool.uv.sources for a package: its index, url, and marker. */
-static void apply_source(struct py *y, struct want *w, const struct doc *src)
-{
-	const char *marker = doc_get_str(src, "marker");
-
-	if (doc_get_str(src, "index"))
-		w->index = doc_get_str(src, "index");
-	if (doc_get_str(src, "url")) {
-		struct step scratch = { .n_wants = 0 };
-
-		want_parse(y->r, y->p, &scratch, view_of(doc_get_str(src, "url")), w->at);
-		w->url = doc_get_str(src, "url");
-		w->spec = scratch.n_wants ? scratch.wants[0].spec : NULL;
-	}
-	if (doc_get_str(src, "git") || doc_get_str(src, "path") ||
-	    doc_true(doc_get(src, "workspace"))) {
-		w->url = doc_get_str(src, "git") ? doc_get_str(src, "git") : ".";
-		w->spec = NULL;
-	}
-	if (marker && !w->marker)
-		w->marker = marker;
-}
-
-/* Each want gets its source; with a list of them, one want a source that holds under its marker. */
-static void uv_sources(struct py *y)
-{
-	const struct doc *all = doc_at(y->doc, "tool.uv.sources"), *d, *src;
-	struct step *s = step_of(y);
-	size_t i, n = s->n_wants;
-
-	for (d = doc_first(all); d; d = d->next) {
-		const char *name = requirement_normal(y->r->a, view_of(d->key));
-
-		for (i = 0; i < n; i++) {
-			struct want *w = &s->wants[i];
-
-			if (strcmp(w->name, name) != 0 || w->constraint)
-				continue;
-			if (d->kind == DOC_MAP) {
-				apply_source(y, w, d);
-				continue;
-			}
-			for (src = doc_first(d); src; src = src->next) {
-				struct want copy = *w;
-
-				const char *extra = doc_get_str(src, "extra");
-
-				if (!extra)
-					extra = doc_get_str(src, "group");
-				/* A source for an extra that nobody asked for is out of play. */
-				if (extra && (!y->extra || strcmp(extra, y->extra) != 0))
-					continue;
-				if (extra) {
-					apply_source(y, w, src);
-					break;
-				}
-				apply_source(y, &copy, src);
-				if (!src->next && src == doc_first(d)) {
-					*w = copy;
-				} else {
-					/* The plain want stays for where no marker holds. */
-					if (copy.marker)
-						*ARENA_APPEND(y->r->a, w->unless, w->n_unless) =
-							copy.marker;
-					*ARENA_APPEND(y->r->a, s->wants, s->n_wants) = copy;
-					w = &s->wants[i];
-				}
-			}
-		}
-	}
-}
-
 /* -------- PEP 621, 735 */
 
 static void want_strings(struct py *y, const struct doc *list)
@@ -193,22 +65,22 @@ static void want_strings(struct py *y, const struct doc *list)
 
 	for (d = doc_first(list); d; d = d->next)
 		if (doc_str(d))
-			want_parse(y->r, y->p, step_of(y), view_of(doc_str(d)), value_place(y, d));
+			want_parse(y->r, y->p, py_step(y), view_of(doc_str(d)), py_value(y, d));
 }
 
 static void constrain_strings(struct py *y, const struct doc *list)
 {
-	size_t i = step_of(y)->n_wants;
+	size_t i = py_step(y)->n_wants;
 
 	want_strings(y, list);
-	for (; i < step_of(y)->n_wants; i++)
-		step_of(y)->wants[i].constraint = true;
+	for (; i < py_step(y)->n_wants; i++)
+		py_step(y)->wants[i].constraint = true;
 }
 
 /* overrides of uv take the place of what was asked for */
 static void override_strings(struct py *y, const struct doc *list)
 {
-	struct step *s = step_of(y);
+	struct step *s = py_step(y);
 	size_t before = s->n_wants, i, k;
 
 	want_strings(y, list);
@@ -252,7 +124,7 @@ static void gpu_extras(struct py *y)
 		chosen_extras(y);
 		return;
 	}
-	if (step_of(y)->n_wants && doc_at(y->doc, "tool.uv.conflicts"))
+	if (py_step(y)->n_wants && doc_at(y->doc, "tool.uv.conflicts"))
 		return;
 	for (d = doc_first(doc_at(y->doc, "project.optional-dependencies")); d; d = d->next)
 		if (says_gpu(d->key)) {
@@ -278,7 +150,7 @@ static void read_python(struct py *y, const struct doc *d, bool poetry)
 	if (!spec)
 		return;
 	y->p->requires_python = spec;
-	y->p->python_at = value_place(y, d);
+	y->p->python_at = py_value(y, d);
 }
 
 /* -------- poetry */
@@ -295,10 +167,10 @@ static void poetry_sources(struct py *y)
 		if (!doc_str(url)) {
 			if (!name || strcmp(name, "PyPI") != 0)
 				continue;
-			i = step_index(y->r, step_of(y), "https://pypi.org/simple",
-				       value_place(y, d));
+			i = step_index(y->r, py_step(y), "https://pypi.org/simple",
+				       py_value(y, d));
 		} else {
-			i = step_index(y->r, step_of(y), doc_str(url), value_place(y, url));
+			i = step_index(y->r, py_step(y), doc_str(url), py_value(y, url));
 		}
 		i->name = name;
 		i->only_named = priority && strcmp(priority, "explicit") == 0;
@@ -338,10 +210,10 @@ static void table_want(struct py *y, const struct doc *d, const char *name, stru
 		for (one = d->first; one; one = one->next)
 			if (one->kind == DOC_MAP)
 				table_want(y, one, name,
-					   value_place(y, one), pipfile);
+					   py_value(y, one), pipfile);
 		return;
 	}
-	w = step_want(y->r, step_of(y), at);
+	w = step_want(y->r, py_step(y), at);
 	w->name = requirement_normal(y->r->a, view_of(name));
 	w->spec = version ? (pipfile ? (strcmp(version, "*") == 0 ? "" : version)
 				     : poetry_spec(y->r->a, version))
@@ -361,9 +233,9 @@ static void table_want(struct py *y, const struct doc *d, const char *name, stru
 			arena_printf(y->r->a, "sys_platform == '%s'", doc_get_str(d, "platform"));
 	if (doc_get_str(d, "url") || doc_get_str(d, "git") || doc_get_str(d, "path") ||
 	    doc_get_str(d, "file"))
-		apply_source(y, w, d);
+		uv_source(y, w, d);
 	if (doc_true(doc_get(d, "optional")))
-		step_of(y)->n_wants--;
+		py_step(y)->n_wants--;
 }
 
 static void table_wants(struct py *y, const struct doc *table, bool pipfile)
@@ -374,7 +246,7 @@ static void table_wants(struct py *y, const struct doc *table, bool pipfile)
 		if (strcmp(d->key, "python") == 0 && !pipfile)
 			read_python(y, d, true);
 		else
-			table_want(y, d, d->key, key_place(y, d), pipfile);
+			table_want(y, d, d->key, py_key(y, d), pipfile);
 	}
 }
 
@@ -394,7 +266,7 @@ static void poetry_part(struct py *y)
 /* [{ markers = "...", source = "a" }, ...]: each stands where its marker holds. */
 static void poetry_choices(struct py *y, const char *name, const struct doc *list)
 {
-	struct step *s = step_of(y);
+	struct step *s = py_step(y);
 	size_t i, n = s->n_wants;
 	const struct doc *one;
 
@@ -422,7 +294,7 @@ static void poetry_choices(struct py *y, const char *name, const struct doc *lis
 static void poetry_enrich(struct py *y)
 {
 	const struct doc *d = doc_first(doc_at(y->doc, "tool.poetry.dependencies"));
-	struct step *s = step_of(y);
+	struct step *s = py_step(y);
 	size_t i;
 
 	for (; d; d = d->next) {
@@ -448,7 +320,7 @@ static void pdm_part(struct py *y)
 
 		if (!doc_str(url))
 			continue;
-		i = step_index(y->r, step_of(y), doc_str(url), value_place(y, url));
+		i = step_index(y->r, py_step(y), doc_str(url), py_value(y, url));
 		i->name = name ? name : doc_str(url);
 		i->main = name && strcmp(name, "pypi") == 0;
 		i->links =
@@ -456,10 +328,10 @@ static void pdm_part(struct py *y)
 		inc = doc_first(doc_get(d, "include_packages"));
 		i->only_named = inc != NULL;
 		for (; inc; inc = inc->next)
-			for (k = 0; doc_str(inc) && k < step_of(y)->n_wants; k++) {
+			for (k = 0; doc_str(inc) && k < py_step(y)->n_wants; k++) {
 				const char *pattern = doc_str(inc);
 				size_t n = strcspn(pattern, "*");
-				struct want *w = &step_of(y)->wants[k];
+				struct want *w = &py_step(y)->wants[k];
 
 				if (strncmp(w->name, pattern, n) == 0 &&
 				    (pattern[n] == '*' || !w->name[n]))
@@ -500,13 +372,16 @@ static void locked(struct py *y, enum tool tool)
 		if ((i == 0 && tool != BY_UV && tool != BY_PIP) || (i == 1 && tool != BY_POETRY) ||
 		    (i == 2 && tool != BY_PDM))
 			continue;
-		if (lock_read(y->r, y->p, step_of(y), path, &scope)) {
+		if (lock_read(y->r, y->p, py_step(y), path, &scope)) {
 			project_use(y->r, path);
 			if (i == 0)
-				step_of(y)->tool = BY_UV;
+				py_step(y)->tool = BY_UV;
 			return;
 		}
 	}
+	if (y->workspace)
+		lock_read(y->r, y->p, py_step(y), beside_file(y->r->a, y->workspace, "uv.lock"),
+			  &scope);
 }
 
 int pyproject_read(struct project_reader *r, struct project *p, struct view text,
@@ -538,6 +413,7 @@ int pyproject_read(struct project_reader *r, struct project *p, struct view text
 	uv_indexes(&y);
 	uv_sources(&y);
 	pdm_part(&y);
+	uv_workspace(&y);
 	locked(&y, tool_of(y.doc, wanted));
 	return 0;
 }
@@ -564,7 +440,7 @@ int pipfile_read(struct project_reader *r, struct project *p, struct view text, 
 
 		if (!doc_str(url))
 			continue;
-		i = step_index(r, step_of(&y), doc_str(url), value_place(&y, url));
+		i = step_index(r, py_step(&y), doc_str(url), py_value(&y, url));
 		i->name = doc_get_str(d, "name");
 		/* The first source serves all that name none; the others only who names them. */
 		i->main = first;
@@ -577,9 +453,9 @@ int pipfile_read(struct project_reader *r, struct project *p, struct view text, 
 		d = doc_at(y.doc, "requires.python_version");
 	if (doc_str(d)) {
 		p->python = doc_str(d);
-		p->python_at = value_place(&y, d);
+		p->python_at = py_value(&y, d);
 	}
-	if (lock_read(r, p, step_of(&y), lock, &(struct lock_scope){ .extra = NULL }))
+	if (lock_read(r, p, py_step(&y), lock, &(struct lock_scope){ .extra = NULL }))
 		project_use(r, lock);
 	return 0;
 }

@@ -58,7 +58,10 @@ static bool yaml_kind(const char *path, struct view text, enum project_kind *ret
 		*ret = PROJECT_COMPOSE;
 	else if (has_line(text, "apiVersion:") && has_line(text, "kind:"))
 		*ret = PROJECT_KUBERNETES;
-	else if (strcmp(base, "cog.yaml") == 0 || strcmp(base, "cog.yml") == 0)
+	else if (has_line(text, "spack:"))
+		*ret = PROJECT_SPACK;
+	else if (strcmp(base, "cog.yaml") == 0 || strcmp(base, "cog.yml") == 0 ||
+		 strcmp(base, "replicate.yaml") == 0)
 		*ret = PROJECT_COG;
 	else if (has_line(text, "dependencies:") || ends(base, "conda-lock.yml"))
 		*ret = PROJECT_CONDA;
@@ -107,6 +110,11 @@ bool project_detect(const char *path, struct view text, enum project_kind *ret)
 		*ret = PROJECT_DEVCONTAINER;
 	else if (ends(base, ".yml") || ends(base, ".yaml"))
 		return yaml_kind(path, text, ret);
+	else if (ends(base, ".py")) {
+		if (!has_line(text, "import modal") && !has_line(text, "from modal"))
+			return false;
+		*ret = PROJECT_MODAL;
+	}
 	else if (strstr(base, "Dockerfile") || strstr(base, "Containerfile") ||
 		 strstr(base, "dockerfile") || first_word_is(text, "FROM"))
 		*ret = PROJECT_DOCKERFILE;
@@ -157,6 +165,7 @@ static int rank(enum project_kind k)
 	case PROJECT_DOCKERFILE:
 	case PROJECT_APPTAINER:
 	case PROJECT_COG:
+	case PROJECT_MODAL:
 		return 0;
 	case PROJECT_CI:
 		return 1;
@@ -173,6 +182,7 @@ static int rank(enum project_kind k)
 	case PROJECT_COMPOSE:
 	case PROJECT_KUBERNETES:
 	case PROJECT_DEVCONTAINER:
+	case PROJECT_SPACK:
 		break;
 	}
 	return 5;
@@ -195,12 +205,16 @@ static int read_one(struct project_reader *r, const struct named *f, struct err 
 	struct place at = { .file = f->path, .line = 1 };
 	struct project *p;
 	size_t own;
+	bool pixi;
 
 	switch (f->kind) {
 	case PROJECT_DOCKERFILE:
 		return dockerfile_read(r, f->text, f->path, err);
 	case PROJECT_APPTAINER:
 		return apptainer_read(r, f->text, f->path, err);
+	case PROJECT_MODAL:
+		return modal_read(r, f->text, f->path, err);
+	case PROJECT_SPACK:
 	case PROJECT_COMPOSE:
 	case PROJECT_KUBERNETES:
 	case PROJECT_CI:
@@ -226,13 +240,19 @@ static int read_one(struct project_reader *r, const struct named *f, struct err 
 	if (f->kind == PROJECT_SETUP)
 		return setup_read(r, p, f->text, f->path, err);
 	own = p->n_steps;
+	pixi = f->kind == PROJECT_LOCK && strcmp(base_name(f->path), "pixi.lock") == 0;
 	project_step(r, p,
 		     f->kind == PROJECT_CONDA  ? BY_CONDA
+		     : pixi		       ? BY_PIXI
 		     : f->kind == PROJECT_LOCK ? BY_UV
 					       : BY_PIP,
 		     at);
 	if (f->kind == PROJECT_CONDA)
 		return conda_read(r, p, &p->steps[own], f->text, f->path, err);
+	if (pixi) {
+		pixi_lock_read(r, p, &p->steps[own], f->path);
+		return 0;
+	}
 	if (f->kind == PROJECT_LOCK) {
 		lock_read(r, p, &p->steps[own], f->path, &(struct lock_scope){ .extra = NULL });
 		return 0;
@@ -286,7 +306,8 @@ static int add_file(struct project_reader *r, struct names *l, const char *path,
 static bool may_be(const char *base)
 {
 	static const char *const ending[] = { ".yml", ".yaml", ".toml", ".lock", ".def", "Pipfile",
-					      "setup.py", "setup.cfg", "devcontainer.json" };
+					      "setup.py", "setup.cfg", "devcontainer.json",
+					      "modal.py", "modal_app.py" };
 	size_t i;
 
 	if (strstr(base, "ockerfile") || strstr(base, "ontainerfile"))

@@ -55,7 +55,8 @@ static void packages(struct conda *x)
 	for (i = 0; i < x->s->n_wants; i++) {
 		const struct want *w = &x->s->wants[i];
 
-		if (strcmp(w->name, "pytorch") == 0 && !x->torch)
+		if (strcmp(w->name, "pytorch") == 0 &&
+		    (!x->torch || (w->locked && !x->torch->locked)))
 			x->torch = w;
 		else if (strcmp(w->name, "pytorch-cuda") == 0)
 			x->cuda = w;

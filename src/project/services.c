@@ -156,6 +156,7 @@ static void pod_container(struct yml *y, const struct doc *c, const struct doc *
 	struct project *p = project_new(y->r, PROJECT_KUBERNETES, y->path);
 	const struct doc *image = doc_get(c, "image"), *d;
 	const struct doc *limits = doc_at(c, "resources.limits");
+	const char *class;
 
 	p->name = doc_get_str(c, "name");
 	environment(y, p, doc_get(c, "env"));
@@ -168,7 +169,9 @@ static void pod_container(struct yml *y, const struct doc *c, const struct doc *
 		}
 	if (doc_get(c, "resources") && doc_at(c, "resources.claims"))
 		requested(p, GPU_REQUESTED, at_key(y, doc_at(c, "resources.claims")));
-	(void)pod;
+	class = doc_get_str(pod, "runtimeClassName");
+	if (p->gpus == GPU_NOT_REQUESTED && class && strstr(class, "nvidia"))
+		requested(p, GPU_RUNTIME, at_value(y, doc_get(pod, "runtimeClassName")));
 	if (doc_str(image)) {
 		p->image = doc_str(image);
 		p->image_at = at_value(y, image);
@@ -429,6 +432,31 @@ static void devcontainer(struct yml *y, const struct doc *doc)
 		p->context = beside_file(y->r->a, y->path, file);
 }
 
+/* Spack builds from source: what comes out no table says. */
+static void spack(struct yml *y, const struct doc *doc)
+{
+	struct project *p = project_new(y->r, PROJECT_SPACK, y->path);
+	const struct doc *d = doc_first(doc_at(doc, "spack.specs"));
+
+	for (; d; d = d->next)
+		if (doc_str(d) && (strstr(doc_str(d), "torch") || strstr(doc_str(d), "cuda") ||
+				   strstr(doc_str(d), "tensorflow") || strstr(doc_str(d), "jax")))
+			project_doubt(y->r, p, at_value(y, d),
+				      _("%s: Spack builds it from source, which no table knows"),
+				      doc_str(d));
+}
+
+/* A template is no YAML yet. */
+static bool is_template(struct project_reader *r, enum project_kind kind, struct view text,
+			const char *path)
+{
+	if (kind != PROJECT_KUBERNETES || view_find(text, "{{") < 0)
+		return false;
+	project_doubt(r, project_new(r, kind, path), (struct place){ .file = path, .line = 1 },
+		      "%s", _("it is a template: check what \"helm template\" makes of it"));
+	return true;
+}
+
 /* JSON with comments: they become blanks, so that places stay. */
 static struct view without_comments(struct arena *a, struct view text)
 {
@@ -466,6 +494,8 @@ int yaml_project_read(struct project_reader *r, enum project_kind kind, struct v
 	const struct doc *docs, *doc, *d;
 	int rc;
 
+	if (is_template(r, kind, text, path))
+		return 0;
 	if (kind == PROJECT_DEVCONTAINER)
 		text = without_comments(r->a, text);
 	rc = yaml_parse(r->a, text, path, &docs, err);
@@ -481,6 +511,8 @@ int yaml_project_read(struct project_reader *r, enum project_kind kind, struct v
 			ci(&y, doc);
 		else if (kind == PROJECT_COG)
 			cog(&y, doc);
+		else if (kind == PROJECT_SPACK)
+			spack(&y, doc);
 		else if (kind == PROJECT_DEVCONTAINER)
 			devcontainer(&y, doc);
 	}

@@ -185,12 +185,17 @@ static void torch_faults(struct judge *j, const struct planned *p, const struct 
 /* -------- pins */
 
 /* The pair's release for the torch that is asked for, with the label that was written. */
-static void keep_torch(struct judge *j, struct remedy *r, const struct wanted *w,
+static void keep_torch(struct judge *j, struct finding *f, const struct wanted *w,
 		       const struct torch_row *row)
 {
+	struct remedy *r = finding_remedy(
+		j, f, _("Or keep torch %s, whose pair is torchvision==%s and torchaudio==%s."),
+		row->version, row->torchvision ? row->torchvision : "?",
+		row->torchaudio ? row->torchaudio : "?");
 	const char *pair = fact_is(&w->name, "torchvision") ? row->torchvision : row->torchaudio;
 	const char *label = strchr(project_text(w), '+');
 
+	r->risk = RISK_SAFE;
 	if (pair && !strpbrk(project_text(w), ";@[ "))
 		remedy_correct(j, r, &w->text, project_text(w),
 			       arena_printf(j->a, "%s==%s%s", w->name.value, pair,
@@ -213,7 +218,6 @@ static void pairs(struct judge *j, const struct planned *p, const struct wanted 
 			   fact_value(&w->because, "?"));
 	r->risk = RISK_SAFE;
 	if (pair) {
-		struct remedy *keep;
 		struct view rest, first = view_of(w->clash.value);
 		const char *torch;
 		const struct torch_row *const *rows;
@@ -224,15 +228,8 @@ static void pairs(struct judge *j, const struct planned *p, const struct wanted 
 		torch = view_dup(j->a, view_cut(view_skip(first, (size_t)at + 2), '+', &rest));
 		torch = arena_strndup(j->a, torch, strspn(torch, "0123456789."));
 		rows = compat_torch_of_release(j->c, torch);
-		if (!rows[0])
-			return;
-		keep = finding_remedy(
-			j, f,
-			_("Or keep torch %s, whose pair is torchvision==%s and torchaudio==%s."),
-			torch, rows[0]->torchvision ? rows[0]->torchvision : "?",
-			rows[0]->torchaudio ? rows[0]->torchaudio : "?");
-		keep->risk = RISK_SAFE;
-		keep_torch(j, keep, w, rows[0]);
+		if (rows[0])
+			keep_torch(j, f, w, rows[0]);
 		return;
 	}
 	{

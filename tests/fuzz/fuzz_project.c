@@ -5,6 +5,7 @@
  */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "project/project.h"
@@ -19,6 +20,24 @@ static struct compat *tables(void)
 	if (!c && compat_open(arena_new(NULL), NULL, &c, NULL))
 		abort();
 	return c;
+}
+
+/* Locks are opened by their names: the text stands in for the file. */
+static int read_lock(struct project_reader *r, struct project *p, struct view text,
+		     const char *path)
+{
+	struct project_overlay o = { .path = path, .text = text };
+	struct lock_scope scope = { .project = "p", .extra = "gpu" };
+
+	r->overlay = &o;
+	r->n_overlay = 1;
+	project_step(r, p, BY_UV, (struct place){ .file = path });
+	if (strcmp(path, "/nonexistent/pixi.lock") == 0)
+		pixi_lock_read(r, p, &p->steps[0], path);
+	else
+		lock_read(r, p, &p->steps[0], path, &scope);
+	r->n_overlay = 0;
+	return 0;
 }
 
 static int read_kind(struct project_reader *r, char kind, struct view text, struct err *err)
@@ -38,6 +57,10 @@ static int read_kind(struct project_reader *r, char kind, struct view text, stru
 		return yaml_project_read(r, PROJECT_CI, text, "/nonexistent/ci.yml", err);
 	case 'O':
 		return yaml_project_read(r, PROJECT_COG, text, "/nonexistent/cog.yaml", err);
+	case 'Y':
+		return yaml_project_read(r, PROJECT_SPACK, text, "/nonexistent/spack.yaml", err);
+	case 'M':
+		return modal_read(r, text, "/nonexistent/app.py", err);
 	case 'V':
 		return yaml_project_read(r, PROJECT_DEVCONTAINER, text,
 					 "/nonexistent/devcontainer.json", err);
@@ -56,6 +79,18 @@ static int read_kind(struct project_reader *r, char kind, struct view text, stru
 		return setup_read(r, p, text, "/nonexistent/setup.cfg", err);
 	case 's':
 		return setup_read(r, p, text, "/nonexistent/setup.py", err);
+	case 'L':
+		return read_lock(r, p, text, "/nonexistent/uv.lock");
+	case 'o':
+		return read_lock(r, p, text, "/nonexistent/poetry.lock");
+	case 'J':
+		return read_lock(r, p, text, "/nonexistent/Pipfile.lock");
+	case 'x':
+		return read_lock(r, p, text, "/nonexistent/pixi.lock");
+	case 'c':
+		requirements_text(r, p, project_step(r, p, BY_PIP, (struct place){ .line = 1 }),
+				  text, "/nonexistent/c.txt", true);
+		return 0;
 	case 'E':
 		project_step(r, p, BY_CONDA,
 			     (struct place){ .file = "/nonexistent/environment.yml" });

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What uv's tables of a pyproject.toml say: indexes, sources of packages, workspaces. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "model/requirement.h"
+#include "project/pyproject.h"
+
+struct step *py_step(struct py *y)
+{
+	return &y->p->steps[y->step];
+}
+
+struct place py_value(const struct py *y, const struct doc *d)
+{
+	return (struct place){ .file = y->path, .line = d->line, .column = d->column };
+}
+
+struct place py_key(const struct py *y, const struct doc *d)
+{
+	return (struct place){ .file = y->path, .line = d->key_line, .column = d->key_column };
+}
+
+/* -------- uv: indexes and sources */
+
+void uv_indexes(struct py *y)
+{
+	const struct doc *d = doc_first(doc_at(y->doc, "tool.uv.index"));
+	const struct doc *one = doc_at(y->doc, "tool.uv.index-url");
+	struct index *i;
+
+	for (; d; d = d->next) {
+		const struct doc *url = doc_get(d, "url");
+
+		if (!doc_str(url))
+			continue;
+		i = step_index(y->r, py_step(y), doc_str(url), py_key(y, url));
+		i->at.column = url->column;
+		i->name = doc_get_str(d, "name");
+		i->only_named = doc_true(doc_get(d, "explicit"));
+		i->main = doc_true(doc_get(d, "default"));
+	}
+	if (doc_str(one))
+		step_index(y->r, py_step(y), doc_str(one), py_value(y, one))->main = true;
+	for (d = doc_first(doc_at(y->doc, "tool.uv.extra-index-url")); d; d = d->next)
+		if (doc_str(d))
+			step_index(y->r, py_step(y), doc_str(d), py_value(y, d));
+	for (d = doc_first(doc_at(y->doc, "tool.uv.find-links")); d; d = d->next)
+		if (doc_str(d))
+			step_index(y->r, py_step(y), doc_str(d), py_value(y, d))->links = true;
+	one = doc_at(y->doc, "tool.uv.index-strategy");
+	if (doc_str(one) && strncmp(doc_str(one), "unsafe", 6) == 0)
+		py_step(y)->best_match = true;
+}
+
+/* One source of tool.uv.sources for a package: its index, url, and marker. */
+void uv_source(struct py *y, struct want *w, const struct doc *src)
+{
+	const char *marker = doc_get_str(src, "marker");
+
+	if (doc_get_str(src, "index"))
+		w->index = doc_get_str(src, "index");
+	if (doc_get_str(src, "url")) {
+		struct step scratch = { .n_wants = 0 };
+
+		want_parse(y->r, y->p, &scratch, view_of(doc_get_str(src, "url")), w->at);
+		w->url = doc_get_str(src, "url");
+		w->spec = scratch.n_wants ? scratch.wants[0].spec : NULL;
+	}
+	if (doc_get_str(src, "git") || doc_get_str(src, "path") ||
+	    doc_true(doc_get(src, "workspace"))) {
+		w->url = doc_get_str(src, "git") ? doc_get_str(src, "git") : ".";
+		w->spec = NULL;
+	}
+	if (marker && !w->marker)
+		w->marker = marker;
+}
+
+/* Each want gets its source; with a list of them, one want a source that holds under its marker. */
+void uv_sources(struct py *y)
+{
+	const struct doc *all = doc_at(y->doc, "tool.uv.sources"), *d, *src;
+	struct step *s = py_step(y);
+	size_t i, n = s->n_wants;
+
+	for (d = doc_first(all); d; d = d->next) {
+		const char *name = requirement_normal(y->r->a, view_of(d->key));
+
+		for (i = 0; i < n; i++) {
+			struct want *w = &s->wants[i];
+
+			if (strcmp(w->name, name) != 0 || w->constraint)
+				continue;
+			if (d->kind == DOC_MAP) {
+				uv_source(y, w, d);
+				continue;
+			}
+			for (src = doc_first(d); src; src = src->next) {
+				struct want copy = *w;
+
+				const char *extra = doc_get_str(src, "extra");
+
+				if (!extra)
+					extra = doc_get_str(src, "group");
+				/* A source for an extra that nobody asked for is out of play. */
+				if (extra && (!y->extra || strcmp(extra, y->extra) != 0))
+					continue;
+				if (extra) {
+					uv_source(y, w, src);
+					break;
+				}
+				uv_source(y, &copy, src);
+				if (!src->next && src == doc_first(d)) {
+					*w = copy;
+				} else {
+					/* The plain want stays for where no marker holds. */
+					if (copy.marker)
+						*ARENA_APPEND(y->r->a, w->unless, w->n_unless) =
+							copy.marker;
+					*ARENA_APPEND(y->r->a, s->wants, s->n_wants) = copy;
+					w = &s->wants[i];
+				}
+			}
+		}
+	}
+}
+
+/* -------- workspaces of uv: the root's indexes, sources and lock hold for its members */
+
+static const struct doc *workspace(struct py *y, const char **ret_path)
+{
+	const char *file = y->path, *slash, *up;
+	const struct doc *doc;
+	struct view text;
+	struct err e;
+	int i;
+
+	for (i = 0; y->r->root && i < 6 && (slash = strrchr(file, '/')); i++) {
+		const char *folder = arena_strndup(y->r->a, file, (size_t)(slash - file));
+
+		if (*y->r->root && strlen(folder) <= strlen(y->r->root))
+			return NULL;
+		slash = strrchr(folder, '/');
+		up = slash ? arena_printf(y->r->a, "%.*s/pyproject.toml", (int)(slash - folder),
+					  folder)
+			   : "pyproject.toml";
+		file = folder;
+		if (project_open(y->r, up, &text, &e) || view_find(text, "uv.workspace") < 0 ||
+		    toml_parse(y->r->a, text, up, &doc, &e) || !doc_at(doc, "tool.uv.workspace"))
+			continue;
+		*ret_path = up;
+		return doc;
+	}
+	return NULL;
+}
+
+void uv_workspace(struct py *y)
+{
+	struct py root = *y;
+
+	root.doc = workspace(y, &root.path);
+	if (!root.doc)
+		return;
+	py_step(y)->tool = BY_UV;
+	uv_indexes(&root);
+	if (!doc_at(y->doc, "tool.uv.sources"))
+		uv_sources(&root);
+	y->workspace = root.path;
+}
