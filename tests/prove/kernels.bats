@@ -42,7 +42,10 @@ assemble() {
 				[ "$arch" = "${first%a}" ] || continue
 				arch=$first
 				;;
-			*) [ "$arch" -ge "$first" ] && [ "$arch" -le "$last" ] || continue ;;
+			*)
+				[ "$arch" -ge "$first" ] || continue
+				[ "$arch" -le "$last" ] || continue
+				;;
 			esac
 			"$1" -arch="sm_$arch" "$CUVET_ROOT/kernels/$name.ptx" -o "$BATS_TEST_TMPDIR/x" \
 				>"$BATS_TEST_TMPDIR/err" 2>&1 || fail "$name for $arch: $(cat "$BATS_TEST_TMPDIR/err")"
