@@ -78,6 +78,30 @@ static bool excluded(const struct snapshot *s, const struct node *n)
 	return mode_excludes(s, n);
 }
 
+/* nvidiactl and nvidia0; without nvidia-uvm another rule says what is to be done. */
+static bool is_needed_node(const char *name)
+{
+	uint64_t n;
+
+	return strcmp(name, "nvidiactl") == 0 ||
+	       (strncmp(name, "nvidia", 6) == 0 && view_u64(view_of(name + 6), 10, &n));
+}
+
+/* Something made a file where udev and nvidia-modprobe would make the node, and then do not. */
+static void file_in_place(struct judge *j, const struct node *n)
+{
+	const char *path = arena_printf(j->a, "/dev/%s", n->name.value);
+	struct finding *f = finding_add(j, FINDING_DEVICE_NODE_PERMISSIONS, path);
+	struct remedy *r;
+
+	finding_message(j, f, _("%s is a plain file where the device should be."), path);
+	finding_fact(j, f, "node.type", &n->type, "c");
+	finding_fact(j, f, "node.open", &n->open, "ok");
+	r = finding_remedy(j, f, "%s", _("Take the file away, and let the nodes be made anew."));
+	remedy_command(j, r, "sudo rm %s && sudo nvidia-modprobe -u -c=0", shell_word(j->a, path));
+	r->needs_root = true;
+}
+
 static void run_device_node_permissions(struct judge *j)
 {
 	const struct snapshot *s = j->s;
@@ -90,6 +114,9 @@ static void run_device_node_permissions(struct judge *j)
 	for (i = 0; i < s->n_nodes; i++) {
 		const struct node *n = &s->nodes[i];
 
+		if (look_is_linux_host(j) && fact_is(&n->type, "other") &&
+		    fact_is(&n->open, "ENODEV") && is_needed_node(fact_value(&n->name, "")))
+			file_in_place(j, n);
 		/* Tools for administrators, which CUDA does not open. */
 		if (!excluded(s, n) || fact_is(&n->name, "nvidia-modeset") ||
 		    fact_is(&n->name, "nvidia-uvm-tools"))
@@ -272,22 +299,6 @@ static void run_compute_mode_exclusive(struct judge *j)
 
 /* -------- CUDA_VISIBLE_DEVICES */
 
-/* CUDA refuses a list that names a GPU twice, whole (101). */
-static bool names_twice(const char *value)
-{
-	struct view rest = view_of(value), one, others, other;
-
-	while (rest.n) {
-		one = view_trim(view_cut(rest, ',', &rest));
-		for (others = rest; others.n;) {
-			other = view_trim(view_cut(others, ',', &others));
-			if (one.n && one.n == other.n && memcmp(one.p, other.p, one.n) == 0)
-				return true;
-		}
-	}
-	return false;
-}
-
 static void visible_twice(struct judge *j, const struct fact *env)
 {
 	struct finding *f = finding_add(j, FINDING_VISIBLE_DEVICES_WRONG, "CUDA_VISIBLE_DEVICES");
@@ -313,7 +324,7 @@ static void run_visible_devices_wrong(struct judge *j)
 
 	if (!env || (fact_known(&s->driver.cuda_devices) && !fact_is(&s->driver.cuda_devices, "0")))
 		return;
-	if (look_cuda_init(s) == 101 && names_twice(env->value)) {
+	if (!look_cuda_works(s) && look_visible_twice(s)) {
 		visible_twice(j, env);
 		return;
 	}

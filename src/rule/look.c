@@ -203,7 +203,8 @@ const struct node *look_node(const struct snapshot *s, const char *name)
 	size_t i;
 
 	for (i = 0; i < s->n_nodes; i++)
-		if (fact_is(&s->nodes[i].name, name))
+		/* A plain file in its place is no node: a mount gone wrong. */
+		if (fact_is(&s->nodes[i].name, name) && !fact_is(&s->nodes[i].type, "other"))
 			return &s->nodes[i];
 	return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which GPUs there are, what the matrix knows of them, and which of them the audited process may
- * use. */
+/* Which GPUs there are and what the matrix knows of them; which of them the audited process may use
+ * is look_visible.c's. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -68,85 +68,4 @@ bool look_gpu_works(const struct gpu *g)
 	if (fact_known(&g->nvml_error) || g->nvml_index.state == FACT_ABSENT)
 		return false;
 	return fact_known(&g->nvml_index) || fact_yes(&g->driver_info);
-}
-
-/* -------- CUDA_VISIBLE_DEVICES */
-
-/* CUDA counts what the driver lists; where that is known, the other cards on the bus have no
- * number. */
-static bool has_number(const struct snapshot *s, size_t index)
-{
-	size_t i;
-
-	if (!look_is_nvidia(&s->gpus[index]))
-		return false;
-	if (fact_known(&s->gpus[index].nvml_index))
-		return true;
-	for (i = 0; i < s->n_gpus; i++)
-		if (fact_known(&s->gpus[i].nvml_index))
-			return false;
-	return true;
-}
-
-/* Position in the order in which CUDA counts: by PCI when asked for or when all are alike, else the
- * fastest first. */
-static size_t cuda_index(const struct snapshot *s, size_t index)
-{
-	const char *order = snapshot_env(s, "CUDA_DEVICE_ORDER");
-	bool by_pci = order && strcmp(order, "PCI_BUS_ID") == 0;
-	size_t i, rank = 0;
-
-	for (i = 0; i < s->n_gpus; i++) {
-		int other = look_cc(&s->gpus[i]), own = look_cc(&s->gpus[index]);
-
-		if (i == index || !has_number(s, i))
-			continue;
-		if (by_pci || other == own ? i < index : other > own)
-			rank++;
-	}
-	return rank;
-}
-
-static bool entry_names(const struct snapshot *s, size_t index, struct view entry)
-{
-	const char *uuid = fact_value(&s->gpus[index].uuid, NULL);
-	uint64_t n;
-	size_t i;
-
-	if (view_u64(entry, 10, &n))
-		return has_number(s, index) && n == cuda_index(s, index);
-	if (view_starts(entry, "GPU-"))
-		return !uuid || (strlen(uuid) >= entry.n && memcmp(uuid, entry.p, entry.n) == 0);
-	if (!view_starts(entry, "MIG-"))
-		return false;
-	for (i = 0; i < s->gpus[index].mig_devices.n; i++)
-		if (view_is(entry, s->gpus[index].mig_devices.values[i]))
-			return true;
-	/* The old form of a MIG name holds the GPU's UUID: MIG-GPU-.../1/0. */
-	return uuid && view_find(entry, uuid) >= 0;
-}
-
-bool look_gpu_used(const struct snapshot *s, size_t index)
-{
-	const char *visible = snapshot_env(s, "CUDA_VISIBLE_DEVICES");
-	struct view rest, entry;
-	size_t i;
-	bool valid;
-
-	if (!look_is_nvidia(&s->gpus[index]))
-		return false;
-	if (!visible)
-		return true;
-	rest = view_of(visible);
-	/* CUDA stops at the first entry that names nothing. */
-	while (rest.n) {
-		entry = view_trim(view_cut(rest, ',', &rest));
-		if (entry_names(s, index, entry))
-			return true;
-		for (valid = false, i = 0; i < s->n_gpus && !valid; i++)
-			valid = look_is_nvidia(&s->gpus[i]) && entry_names(s, i, entry);
-		if (!valid)
-			return false;
-	}
-	return false;
 }
