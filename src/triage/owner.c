@@ -169,7 +169,7 @@ static void read_command(const struct line *l, struct owner *o)
 	const struct mark *m;
 	ptrdiff_t colon;
 
-	words = (struct view){ .p = l->s.p, .n = l->cmd_at };
+	words = line_prompt(l);
 	while (words.n && strchr("#( ", words.p[0]))
 		words = view_skip(words, 1);
 	colon = view_chr(words, ':');
@@ -326,7 +326,7 @@ static void one_line(struct arena *a, struct text *t, size_t i, struct owners *l
 	}
 	o = st->now;
 	if (l->cmd_at) {
-		read_prompt((struct view){ .p = l->s.p, .n = l->cmd_at }, &o);
+		read_prompt(line_prompt(l), &o);
 		read_command(l, &o);
 	} else if (l->by != NO_COMMAND && (size_t)l->by >= st->since) {
 		o = list->v[t->lines[l->by].owner];

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "base/regex.h"
 
 /* -------- prompts */
 
@@ -195,6 +196,25 @@ struct view text_prompt(struct view v)
 	return cmd;
 }
 
+/* Whole lines that nobody writes but as a command, though its prompt was not copied. */
+static const char bare[] =
+	"^(?:sudo )?(?:nvidia-smi(?: -{1,2}[\\w-]+(?:=\\S+)?| topo -m)*|uname -[a-z]+|dkms status|"
+	"mokutil --sb-state|nvcc (?:--version|-V)|echo \"?\\$\\{?[A-Z_]+\\}?\"?|"
+	"(?:lsmod|dmesg|journalctl|lspci|dpkg -l|ldconfig -p|env|printenv|pip3? (?:list|freeze)|"
+	"conda list|rpm -qa)(?: -\\S+)*(?: ?\\| ?grep(?: -\\S+)* (?:\"[^\"]*\"|'[^']*'|[^\\s|]+))+|"
+	"ls(?: -\\w+)*(?: /\\S+)+|cat /(?:proc|sys|etc|dev|usr)/\\S+|which(?: -a)? [\\w-]+|"
+	"modinfo nvidia\\w*|pip3? show [\\w-]+|pip3? (?:list|freeze)|conda list|"
+	"python3? -m torch\\.utils\\.collect_env|python3? -c (?:\"[^\"]*\"|'[^']*')|"
+	"wsl (?:-l -v|--list --verbose|--version|--status)|getenforce)$";
+
+static bool is_bare(struct regex *re, struct view v)
+{
+	struct regex_match m;
+
+	return re && v.n >= 7 && v.n <= 160 && is_program(v) &&
+	       regex_find(re, v, 0, &m) == REGEX_YES;
+}
+
 /* -------- lines */
 
 /* Quotation marks of mail and Markdown; ">>>" is Python's prompt. */
@@ -219,7 +239,8 @@ static bool is_fence(struct view v)
 	return view_starts(v, "```") || view_starts(v, "~~~");
 }
 
-static void add_line(struct text *t, struct view s, uint32_t number, int32_t *by)
+static void add_line(struct text *t, struct view s, uint32_t number, int32_t *by,
+		     struct regex *re)
 {
 	struct view cmd;
 	struct line *l;
@@ -242,6 +263,10 @@ static void add_line(struct text *t, struct view s, uint32_t number, int32_t *by
 	cmd = text_prompt(s);
 	if (cmd.n && cmd.p > s.p && cmd.p - s.p < UINT16_MAX) {
 		l->cmd_at = (uint16_t)(cmd.p - s.p);
+		*by = (int32_t)(t->n - 1);
+		l->by = NO_COMMAND;
+	} else if (is_bare(re, s)) {
+		l->cmd_at = CMD_BARE;
 		*by = (int32_t)(t->n - 1);
 		l->by = NO_COMMAND;
 	}
@@ -276,7 +301,7 @@ static void blank_quotes(char *s, size_t n)
 	}
 }
 
-static void split(struct text *t, size_t from, char *s, size_t n)
+static void split(struct text *t, size_t from, char *s, size_t n, struct regex *re)
 {
 	size_t i, start = from;
 	uint32_t number = 1;
@@ -286,7 +311,7 @@ static void split(struct text *t, size_t from, char *s, size_t n)
 		if (i < n && s[i] != '\n' && s[i] != '\v')
 			continue;
 		blank_quotes(s + start, i - start);
-		add_line(t, (struct view){ .p = s + start, .n = i - start }, number, &by);
+		add_line(t, (struct view){ .p = s + start, .n = i - start }, number, &by, re);
 		if (i < n && s[i] == '\n')
 			number++;
 		if (i < n)
@@ -300,6 +325,10 @@ void text_add(struct arena *a, struct text *t, const char *name, struct view raw
 	struct view more = text_clean(text_decode(a, raw));
 	size_t i, from = 0;
 	char *s = (char *)(uintptr_t)more.p;
+	struct regex *re;
+
+	if (regex_new(a, bare, &re, NULL))
+		re = NULL;
 
 	*ARENA_APPEND(a, t->files, t->n_files) = name ? name : "pasted";
 	if (t->s.n) {
@@ -313,7 +342,7 @@ void text_add(struct arena *a, struct text *t, const char *name, struct view raw
 			t->lines[i].s.p = s + (t->lines[i].s.p - t->s.p);
 	}
 	reserve(a, t, s + from, more.n);
-	split(t, from, s, from + more.n);
+	split(t, from, s, from + more.n, re);
 	t->s = (struct view){ .p = s, .n = from + more.n };
 }
 
@@ -343,10 +372,11 @@ size_t text_line_at(const struct text *t, size_t at)
 bool text_silent(const struct text *t, size_t i)
 {
 	size_t k;
+	bool sure = t->lines[i].cmd_at != CMD_BARE; /* a list of commands has no answers */
 
 	for (k = i + 1; k < t->n && t->lines[k].file == t->lines[i].file; k++) {
 		if (t->lines[k].cmd_at)
-			return true;
+			return sure;
 		if (t->lines[k].s.n)
 			return view_starts(t->lines[k].s, "# ") ||
 			       view_starts(t->lines[k].s, "(no ") ||
@@ -354,5 +384,5 @@ bool text_silent(const struct text *t, size_t i)
 			       view_starts(t->lines[k].s, "(nothing") ||
 			       view_starts(t->lines[k].s, "<no output");
 	}
-	return true;
+	return sure;
 }

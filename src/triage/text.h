@@ -14,6 +14,8 @@
 struct arena;
 
 enum { NO_COMMAND = -1, TEXT_LINES_MAX = 1000000 };
+/* The whole line is a command, without a prompt. */
+enum { CMD_BARE = UINT16_MAX };
 /* Of a huge log facts are looked for in its first and its last lines, signs in all of it. */
 enum { FACT_LINES_HEAD = 20000, FACT_LINES_TAIL = 4000 };
 
@@ -21,7 +23,7 @@ struct line {
 	struct view s;	 /* without blanks at its ends */
 	uint32_t number; /* in the paste, from 1 */
 	int32_t by;	 /* index of the prompt line whose output this is, or NO_COMMAND */
-	uint16_t cmd_at; /* where in s the command stands that was typed; 0: this is no prompt */
+	uint16_t cmd_at; /* where in s the command stands that was typed; 0: none; or CMD_BARE */
 	uint16_t file;	 /* which of several texts */
 	bool wished;	 /* of a project file: it says what is to be installed, not what is */
 	uint16_t owner;	 /* of owner.h: which machine, environment, time; 0: nothing says it */
@@ -30,7 +32,15 @@ struct line {
 /* The command of a prompt line; empty for others. */
 static inline struct view line_cmd(const struct line *l)
 {
+	if (l->cmd_at == CMD_BARE)
+		return l->s;
 	return l->cmd_at ? view_skip(l->s, l->cmd_at) : (struct view){ 0 };
+}
+
+/* What stands before the command of a prompt line. */
+static inline struct view line_prompt(const struct line *l)
+{
+	return (struct view){ .p = l->s.p, .n = l->cmd_at == CMD_BARE ? 0 : l->cmd_at };
 }
 
 struct text {

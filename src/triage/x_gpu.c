@@ -34,7 +34,8 @@ static bool may_hold(struct view s)
 					     "geforce", "Tesla",  "Quadro", "TITAN", "Titan",
 					     "100",	"200",	  "300",    "800",   "GB10",
 					     "L40",	"A10",	  "A30",    "A40",   "H20",
-					     "NVIDIA",	"Jetson", "GRID" };
+					     "NVIDIA",	"Jetson", "GRID",   "tesla", "quadro",
+					     "titan",	"jetson", "nvidia" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(hints); i++)

@@ -56,8 +56,8 @@ static void gpu(struct paste *p, struct view s, size_t i)
 
 	if (!paste_match(
 		    p,
-		    "(?:\\b(?:an?|my|the|our|with|two|three|four|dual|single|on|has|\\dx?|gpu:?|"
-		    "card:?|geforce)\\s+(?:new |old |nvidia |geforce )?)"
+		    "(?:^|\\b(?:an?|my|the|our|with|two|three|four|dual|single|on|has|\\dx?|gpu:?|"
+		    "card:?|geforce)\\s+(?:new |old |nvidia |geforce )?|(?<![\\w.-])(?=\\d{4} ?ti\\b))"
 		    "((?:10[5-8]0|16[5-6]0|20[6-8]0|30[5-9]0|40[5-9]0|50[5-9]0))\\s?(ti)?\\s?(super)?s?"
 		    "(?=[\\s,.;:()]|$)(?!\\s?(?:mib|mb|gb|it/s|steps|images|epochs|files|lines|ms|px|"
 		    "samples|tokens|users|times|iterations|%))",
@@ -136,6 +136,26 @@ static bool known_already(const struct paste *p, const char *fact)
 	return fact_known(&s->host.os_id);
 }
 
+/* "torch 2.2 cu121", "torch 2.6.0 with cu126". */
+static void torch_built_for(struct paste *p, struct view s, size_t i)
+{
+	struct torch *t = p->s->n_pythons ? &p->s->pythons[0].torch : NULL;
+	struct regex_match m;
+
+	if (!t || !fact_known(&t->version) || t->cuda.state != FACT_NOT_ASKED ||
+	    t->variant.state != FACT_NOT_ASKED || view_find(s, "cu1") < 0 ||
+	    !paste_match(p,
+			 "\\b(?:py)?torch\\s+v?\\d\\.\\d+(?:\\.\\d+)?[\\s,(]{1,3}(?:with |for )?"
+			 "(cu(1[0-3])(\\d))\\b",
+			 s, &m))
+		return;
+	fact_set(&t->variant, view_dup(p->a, m.group[1]), paste_source(p, i));
+	paste_fact(p, "torch.cuda",
+		   view_of(arena_printf(p->a, "%s.%s", view_dup(p->a, m.group[2]),
+					view_dup(p->a, m.group[3]))),
+		   i);
+}
+
 static void sentence(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s, v;
@@ -160,6 +180,7 @@ static void sentence(struct paste *p, size_t i)
 			paste_fact(p, said[k].fact, v, i);
 		}
 	}
+	torch_built_for(p, s, i);
 }
 
 void prose_take(struct paste *p)

@@ -24,7 +24,10 @@ static void variables_line(struct paste *p, size_t i)
 
 		if (!l->cmd_at && l->by == (int32_t)i - 1 && l->by != NO_COMMAND &&
 		    paste_match(p, "^(?:echo|printenv) \\$?\"?\\$?\\{?([A-Z][A-Z0-9_]+)",
-				line_cmd(&p->t.lines[l->by]), &m))
+				line_cmd(&p->t.lines[l->by]), &m) &&
+		    (p->t.lines[l->by].cmd_at != CMD_BARE ||
+		     paste_match(p, "^(?:-?\\d[\\d,]*|(?:GPU|MIG)-\\S+|/\\S+|NoDevFiles|all|none|void)$",
+				 l->s, NULL)))
 			paste_variable(p, m.group[1], l->s, i);
 		/* accelerate's file of settings, which it makes that variable. */
 		else if (paste_match(p, "^\\s*gpu_ids: ['\"]?(\\d[\\d, ]*)['\"]?$", s, &m))

@@ -13,7 +13,12 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXE = os.environ.get("CUVET", "build/cuvet")
 # Judged over project files alone, or named otherwise: no text shows them by themselves.
-ELSEWHERE = {"requirement-not-met", "search-path-unsound"}
+ELSEWHERE = {
+    "driver-call-hung",
+    "driver-library-crash",
+    "requirement-not-met",
+    "search-path-unsound",
+}
 
 
 def cases():
