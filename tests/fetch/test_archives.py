@@ -90,6 +90,18 @@ def zeros(mib):
     return out.getvalue()
 
 
+RAW = tar(good_members(), compress="")
+
+
+def blocks(damage=False):
+    """xz of several blocks, as several threads make it."""
+    data = bytearray(subprocess.run(["xz", "-T2", "--block-size=10KiB"], input=RAW,
+                                    stdout=subprocess.PIPE, check=True).stdout)
+    if damage:
+        data[len(data) // 2] ^= 0xFF
+    return bytes(data)
+
+
 LONG = "/".join(["d" * 20] * 60)
 CASES = [
     # label, archive, what the message says
@@ -157,6 +169,12 @@ CASES = [
         tar(good_members(), compress="") + tar([member(TOP + "/more", data=b"x")], compress="")), "behind its end"),
     ("A20 a second stream behind the end", lambda: tar(good_members()) + tar(
         [member(TOP + "/more", data=b"x")]), "behind its end"),
+    ("A20 bytes behind the xz stream", lambda: tar(good_members()) + b"more" * 100, "xz stream is wrong"),
+    ("A20 a tar that goes on in a second stream", lambda: lzma.compress(RAW[:3000]) +
+     lzma.compress(RAW[3000:] + b"x"), "behind its end"),
+    ("A17 xz cut in its index", lambda: tar(good_members())[:-20], "cut off"),
+    ("A17 xz of several blocks, one of them damaged", lambda: blocks(damage=True), "xz stream is wrong"),
+    ("a tar that is called tar.xz", lambda: tar(good_members(), compress=""), "not compressed as its name"),
     ("A22 nothing in it", lambda: tar([member(TOP, T.DIRTYPE)]), "no file"),
 ]
 
@@ -223,6 +241,9 @@ def refuse(base, label, archive, said, ending, platform="linux-x86_64"):
 def good(tap, base):
     for label, archive, ending, platform in (
             ("a good tar.xz", tar(good_members()), "tar.xz", "linux-x86_64"),
+            ("a good tar.xz of several blocks", blocks(), "tar.xz", "linux-x86_64"),
+            ("a good tar.xz of two streams", lzma.compress(RAW[:3000]) + lzma.compress(RAW[3000:]),
+             "tar.xz", "linux-x86_64"),
             ("a good tar.gz", tar(good_members(), compress="gz"), "tar.gz", "linux-x86_64"),
             ("a good zip", good_zip(TOP), "zip", "windows-x86_64")):
         w = World(base)
