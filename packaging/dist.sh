@@ -32,6 +32,6 @@ if xargs -d '\n' grep -lE -e '^-----BEGIN ([A-Z]+ )?PRIVATE KEY' <"$list" | grep
 fi
 
 tar --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$epoch" --mode=u=rwX,go=rX \
-	--transform="s,^,$name/,S" --no-recursion -T "$list" -cf - | gzip -9n >"$out/$name.tar.gz.new"
-mv "$out/$name.tar.gz.new" "$out/$name.tar.gz"
+	--transform="s,^,$name/,S" --no-recursion -T "$list" -cf - | gzip -9n >"$out/.$name.$$"
+mv "$out/.$name.$$" "$out/$name.tar.gz"
 echo "$out/$name.tar.gz"

@@ -206,18 +206,22 @@ program() { # folder
 	l=$prefix/lib
 	libs="$l/libcurl.a $l/libssl.a $l/libcrypto.a $l/libarchive.a $l/liblzma.a $l/libzstd.a \
 		$l/libbz2.a $l/libz.a $l/libpcre2-8.a $l/libyaml.a $l/libcjson.a"
-	name=cuvet-$target static=
+	name=cuvet-$target static=''
+	defines="-I$prefix/include -DCUVET_LINKED -DCURL_STATICLIB -DPCRE2_STATIC"
 	if [ "$target" = audit ]; then
-		name=cuvet-audit-x86_64 static=-static-pie
+		# The specs of musl-gcc know no static PIE, so that this one has fixed addresses.
+		name=cuvet-audit-x86_64
+		static="-static -no-pie"
+		defines="$defines -DCUVET_STATIC"
 		libs="$libs -lm"
 	else
 		libs="$libs -ldl -lm -lpthread"
 	fi
 	map="-ffile-prefix-map=$PWD=. -ffunction-sections -fdata-sections"
-	defines="-I$prefix/include -DCUVET_LINKED -DCURL_STATICLIB -DPCRE2_STATIC"
 	make --no-print-directory -j"$jobs" build/cuvet CC="$CC" AR="$AR" CFLAGS="-O2 $map" \
 		CPPFLAGS="$defines ${after:+-idirafter $after}" \
-		LDFLAGS="-Wl,--gc-sections -Wl,--build-id=sha1 -s $static" LIBS="$libs"
+		LDFLAGS="-Wl,--gc-sections -Wl,--build-id=sha1 -s $static" LIBS="$libs" \
+		${static:+HARDENING_LD=-Wl,-z,relro,-z,now,-z,noexecstack}
 	cp build/cuvet "$out/$name"
 }
 

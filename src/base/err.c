@@ -79,6 +79,16 @@ static enum err_code code_of_errno(int errnum)
 	}
 }
 
+/* glibc's function returns the text, that of POSIX fills the buffer. */
+static const char *errno_text(int errnum, char *text, size_t size)
+{
+#ifdef __GLIBC__
+	return strerror_r(errnum, text, size);
+#else
+	return strerror_r(errnum, text, size) == 0 ? text : "?";
+#endif
+}
+
 int err_errno(struct err *err, int errnum, const char *fmt, ...)
 {
 	enum err_code code = code_of_errno(errnum);
@@ -91,7 +101,7 @@ int err_errno(struct err *err, int errnum, const char *fmt, ...)
 	fit(head, sizeof(head), fmt, ap);
 	va_end(ap);
 	return err_set(err, code, "%s: %s", head,
-		       strerror_r(errnum, text, sizeof(text)));
+		       errno_text(errnum, text, sizeof(text)));
 }
 
 const char *err_text(enum err_code code)

@@ -14,6 +14,7 @@
 #include "report/prove_text.h"
 #include "report/report.h"
 #include "rule/rule.h"
+#include "sys/dl.h"
 
 enum { TIMEOUT_MAX = 86400 };
 
@@ -168,6 +169,11 @@ static int run(struct run *r)
 	}
 	if (code)
 		return code;
+	if (!dl_possible()) {
+		err_set(&e, ERR_UNSUPPORTED,
+			_("this static build loads no library of the driver; `cuvet` does"));
+		return cli_fail(&e);
+	}
 	if (o->stack && stack_find(r->a, o->stack, &stack, &e))
 		return cli_fail(&e);
 	/* What is to be expected of it; which driver a CUDA needs can go unsaid. */

