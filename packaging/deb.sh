@@ -69,14 +69,13 @@ lifecycle() {
 	older
 	inside "$test" '
 		apt-get -q update
-		find / -xdev -not -path "/proc/*" -not -path "/var/*" -not -path "/old*" | sort >/var/tmp/before
 		apt-get -q install -y --no-install-recommends /old.deb
 		cuvet --version
 		apt-get -q install -y --no-install-recommends /new.deb
 		cuvet --version | grep -qx "cuvet '"$version"'"
 		dpkg --verify cuvet
-		cuvet check --no-live --assume gpu=T4 --assume driver=535 --assume torch=2.5.1+cu121 \
-			--assume python=3.12
+		cuvet check --no-live --assume gpu=T4 --assume driver=535 \
+			--assume torch=2.5.1+cu121 --assume python=3.12
 		dpkg --purge cuvet
 		! command -v cuvet
 		! find / -xdev -not -path "/proc/*" -name "*cuvet*" | grep -v "^/old" | grep .

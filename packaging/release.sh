@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # release.sh [STEP...]: all of a release, or the named steps of it, with a log in build/release/.
-# The steps, in order: ready dist tests portable portable-runs deb rpm image sums. Ends at the first
-# that fails. docs/release.md says what each one does and needs. As root, for debootstrap.
+# The steps, in order: ready dist tests portable portable-runs data deb rpm image sums. Ends at the
+# first that fails. docs/release.md says what each one does and needs. As root, for debootstrap.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 LC_ALL=C.UTF-8
@@ -15,7 +15,7 @@ log=$PWD/$out/release.log
 SOURCE_DATE_EPOCH=$(sh packaging/epoch.sh)
 export SOURCE_DATE_EPOCH
 
-all=(ready dist tests portable portable-runs deb rpm image sums)
+all=(ready dist tests portable portable-runs data deb rpm image sums)
 targets=(x86_64 audit aarch64)
 emulator=$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)
 
@@ -32,7 +32,11 @@ ready() {
 		die "not committed: $(git status --porcelain | head -n 5)" || return
 	openssl pkey -pubin -in data/keys/cuvet-data.pub -noout ||
 		die "no public key for data" || return
-	for tool in debootstrap buildah lintian autopkgtest rpmbuild rpmlint python3 scdoc msgfmt; do
+	[ -z "${CUVET_DATA_KEY:-}" ] ||
+		openssl pkey -in "$CUVET_DATA_KEY" -pubout | cmp - data/keys/cuvet-data.pub ||
+		die "CUVET_DATA_KEY is not the private half of data/keys/cuvet-data.pub" || return
+	for tool in debootstrap buildah lintian autopkgtest rpmbuild rpmlint python3 bats scdoc \
+		msgfmt; do
 		command -v $tool >/dev/null || die "$tool is missing" || return
 	done
 }
@@ -85,13 +89,23 @@ image() {
 	sh packaging/image.sh
 }
 
+# The tables as an archive for `cuvet data update`, signed where the private key is.
+data() {
+	[ -n "${CUVET_DATA_KEY:-}" ] || { echo "no CUVET_DATA_KEY: no archive of data"; return 0; }
+	mkdir -p build/data &&
+		sh scripts/make-data-archive.sh "$CUVET_DATA_KEY" build/data/cuvet-data.json &&
+		XDG_DATA_HOME=$PWD/build/data/home build/portable/cuvet-x86_64 data update \
+			--allow-older --from build/data/cuvet-data.json
+}
+
 # What is given away, in one folder, with its sums.
 sums() {
 	local give=$out/cuvet-$version
 	rm -rf "$give" && mkdir -p "$give"
 	python3 packaging/portable/sbom.py build/portable >"build/portable/cuvet-$version.spdx.json" &&
+		shopt -s nullglob &&
 		cp build/dist/cuvet-"$version".tar.gz build/portable/cuvet-* build/deb/*.deb \
-			build/rpm/RPMS/cuvet-1.rpm "$give/" || return
+			build/rpm/RPMS/*.rpm build/data/cuvet-data.json* "$give/" || return
 	(cd "$give" && sha256sum -- * >SHA256SUMS && sha256sum -c --quiet SHA256SUMS && ls -l)
 }
 

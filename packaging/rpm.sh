@@ -32,14 +32,15 @@ nodeps=
 make_rpm() { # release
 	rpmbuild $nodeps --define "_topdir $out" --define "release_number $1" \
 		--define "_smp_mflags -j${JOBS:-2}" --define 'use_source_date_epoch_as_buildtime 1' \
-		--define 'clamp_mtime_to_source_date_epoch 1' --define '_build_name_fmt %{name}-%{release}.rpm' \
-		"-b$2" "$out/SPECS/cuvet.spec" >"$out/build-$1.log" 2>&1 || die "$out/build-$1.log"
+		--define 'clamp_mtime_to_source_date_epoch 1' "-b$2" "$out/SPECS/cuvet.spec" >"$out/build-$1.log" 2>&1 || die "$out/build-$1.log"
 }
 
 make_rpm 1 a
 # The next release of the same files, for the upgrade.
 make_rpm 2 b
-rpmlint "$out/SPECS/cuvet.spec" "$out/RPMS/cuvet-1.rpm" >"$out/rpmlint.log" 2>&1 || true
+first=$(ls "$out"/RPMS/*/cuvet-"$version"-1*.rpm)
+second=$(ls "$out"/RPMS/*/cuvet-"$version"-2*.rpm)
+rpmlint -r packaging/cuvet.rpmlintrc "$out/SPECS/cuvet.spec" "$first" >"$out/rpmlint.log" 2>&1 || true
 tail -n 1 "$out/rpmlint.log"
 grep -q ' 0 errors' "$out/rpmlint.log" || { cat "$out/rpmlint.log" >&2; die "rpmlint"; }
 
@@ -48,12 +49,14 @@ in_root() {
 }
 mkdir -p "$out/root/var/lib/rpm"
 in_root --initdb
-in_root -i "$out/RPMS/cuvet-1.rpm"
+in_root -i "$first"
 "$out/root/usr/bin/cuvet" --version | grep -qx "cuvet $version" || die "does not run"
-in_root -U "$out/RPMS/cuvet-2.rpm"
-[ "$(in_root -q cuvet --qf '%{release}')" = 2 ] || die "upgrade"
+in_root -U "$second"
+[ "$(in_root -q cuvet --qf '%{release}' | cut -c1)" = 2 ] || die "upgrade"
 in_root -V cuvet || die "verify"
 in_root -e cuvet
 left=$(find "$out/root" -name '*cuvet*')
 [ -z "$left" ] || die "left after removing: $left"
-echo "rpm: builds, installs, upgrades and goes without a trace: build/rpm/RPMS/cuvet-1.rpm"
+rm "$second"
+mv "$first" "$out/RPMS/"
+echo "rpm: builds, installs, upgrades and goes without a trace: $(basename "$first")"

@@ -15,10 +15,13 @@ tap "VERSION is a semantic version, and NEWS.md begins with it" \
 tap "packaging takes the version from VERSION" "$(
 	grep -rnF --exclude=deb.sh "$version" packaging/ | grep -v '/portable/'
 	mkdir "$scratch/filled"
-	cp packaging/cuvet.spec packaging/PKGBUILD packaging/debian/control \
-		packaging/debian/changelog packaging/*.rb packaging/*.nix packaging/conda/meta.yaml \
-		"$scratch/filled/" 2>/dev/null
+	cp packaging/cuvet.spec packaging/PKGBUILD packaging/cuvet.rb packaging/cuvet.nix \
+		packaging/conda/meta.yaml packaging/debian/control packaging/debian/changelog \
+		"$scratch/filled/"
 	(cd "$scratch/filled" && TARBALL=/dev/null sh "$OLDPWD/packaging/fill.sh" ./*)
+	ruby=$(command -v ruby) && $ruby -c "$scratch/filled/cuvet.rb" 2>&1 | grep -v 'Syntax OK'
+	nix=$(command -v nix-instantiate) && $nix --parse "$scratch/filled/cuvet.nix" 2>&1 >/dev/null
+	bash -n "$scratch/filled/PKGBUILD" 2>&1
 	grep -n '@[A-Z_0-9]*@' "$scratch"/filled/*
 	grep -qx "Version: *$version" "$scratch/filled/cuvet.spec" || echo "cuvet.spec"
 	grep -qx "pkgver=$version" "$scratch/filled/PKGBUILD" || echo "PKGBUILD"

@@ -5,11 +5,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/arena.h"
+#include "sys/cached.h"
 
 enum {
 	BLOB_HEADER = 16,
@@ -60,23 +58,10 @@ static void damaged(struct scan *s, const char *what)
 		s->f->damage = what;
 }
 
-#ifndef RWF_NOWAIT
-enum { NOWAIT = 8 };
-#endif
-
 /* Reads n bytes if they are in memory already. */
 static bool ready(const struct scan *s, void *buf, size_t n, uint64_t off)
 {
-	struct iovec v = { .iov_base = buf, .iov_len = n };
-
-	if (off > INT64_MAX - n)
-		return false;
-#ifdef RWF_NOWAIT
-	return preadv2(s->fd, &v, 1, (off_t)off, RWF_NOWAIT) == (ssize_t)n;
-#else
-	/* musl does not have the function. The upper half of off is not looked at in 64 bits. */
-	return syscall(SYS_preadv2, s->fd, &v, 1, (long)off, 0L, NOWAIT) == (long)n;
-#endif
+	return off <= INT64_MAX - n && read_cached(s->fd, buf, n, (off_t)off);
 }
 
 static void ask_for(const struct scan *s, uint64_t off, uint64_t n)
