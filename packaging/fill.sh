@@ -5,6 +5,7 @@
 # VERSION alone has it), the date in the forms that packages want, the packager (DEBFULLNAME and
 # DEBEMAIL, as Debian has it), the SHA-256 of the source tarball ($TARBALL) and where it can be had
 # ($SOURCE_URL; where nothing is said: that file).
+set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 version=$(cat "$here/VERSION")
 epoch=$(sh "$here/packaging/epoch.sh")

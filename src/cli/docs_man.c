@@ -8,9 +8,11 @@
 #include "cli/docs_parts.h"
 #include "rule/finding.h"
 
-/* scdoc takes these as markup. */
+/* scdoc takes these as markup, and a "-" that begins a line as that of a list. */
 static void put_escaped(struct strbuf *out, const char *s)
 {
+	if (*s == '-')
+		strbuf_addc(out, '\\');
 	for (; *s; s++) {
 		if (strchr("\\*_#.~`<>[]", *s) && *s != '.')
 			strbuf_addc(out, '\\');
