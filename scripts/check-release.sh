@@ -19,8 +19,12 @@ tap "packaging takes the version from VERSION" "$(
 		packaging/conda/meta.yaml packaging/debian/control packaging/debian/changelog \
 		"$scratch/filled/"
 	(cd "$scratch/filled" && TARBALL=/dev/null sh "$OLDPWD/packaging/fill.sh" ./*)
-	ruby=$(command -v ruby) && $ruby -c "$scratch/filled/cuvet.rb" 2>&1 | grep -v 'Syntax OK'
-	nix=$(command -v nix-instantiate) && $nix --parse "$scratch/filled/cuvet.nix" 2>&1 >/dev/null
+	if command -v ruby >/dev/null; then
+		said=$(ruby -c "$scratch/filled/cuvet.rb" 2>&1) || echo "$said"
+	fi
+	if command -v nix-instantiate >/dev/null; then
+		said=$(nix-instantiate --parse "$scratch/filled/cuvet.nix" 2>&1) || echo "$said"
+	fi
 	bash -n "$scratch/filled/PKGBUILD" 2>&1
 	grep -n '@[A-Z_0-9]*@' "$scratch"/filled/*
 	grep -qx "Version: *$version" "$scratch/filled/cuvet.spec" || echo "cuvet.spec"
