@@ -31,6 +31,7 @@ const char *verdict_sentence(const struct report *rep);
 struct skip_group {
 	const char *needs, *why, *rules; /* needs and rules are lists joined by ", " */
 };
-struct skip_group *skip_groups(struct arena *a, const struct results *r, size_t *ret_n);
+/* Of project files, what was skipped of the machine is one group, whose `rules` is NULL. */
+struct skip_group *skip_groups(struct arena *a, const struct report *rep, size_t *ret_n);
 
 #endif

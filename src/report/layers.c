@@ -223,6 +223,9 @@ struct layer_line *layer_lines(struct arena *a, const struct report *rep, size_t
 			continue;
 		if (!name && lines[i].layer == LAYER_HARDWARE && bus_unread(rep->s))
 			m = MARK_UNKNOWN;
+		/* Files have no layers of a machine: only what was assumed or found is shown. */
+		if (!b.n && !name && fact_is(&rep->s->source, "project"))
+			continue;
 		if (!b.n && !name) {
 			strbuf_add(&b, _("not asked"));
 			m = MARK_UNKNOWN;

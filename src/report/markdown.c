@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "report/formats.h"
 #include "report/layers.h"
+#include "report/matrix.h"
 
 static void put_list_item(struct strbuf *out, const char *bold, const char *text)
 {
@@ -106,6 +107,17 @@ static void put_findings(struct arena *a, const struct report *rep, struct strbu
 	}
 }
 
+static void put_matrix(struct arena *a, const struct report *rep, struct strbuf *out)
+{
+	struct matrix m;
+
+	if (!rep->n_targets)
+		return;
+	matrix_make(a, rep, &m);
+	strbuf_printf(out, "## %s\n\n", _("Files and targets"));
+	matrix_markdown(&m, out);
+}
+
 static void render(struct arena *a, const struct report *rep, struct strbuf *out)
 {
 	const struct results *r = rep->r;
@@ -116,6 +128,7 @@ static void render(struct arena *a, const struct report *rep, struct strbuf *out
 	strbuf_printf(out, _("%s cuvet %s, matrix of %s.\n\n"), verdict_sentence(rep),
 		      CUVET_VERSION, rep->data_date);
 	put_layers(a, rep, out);
+	put_matrix(a, rep, out);
 	put_findings(a, rep, out);
 	if (r->n_asks)
 		strbuf_printf(out, "## %s\n\n", _("What would decide"));
@@ -126,10 +139,12 @@ static void render(struct arena *a, const struct report *rep, struct strbuf *out
 	}
 	if (r->n_skipped)
 		strbuf_printf(out, "\n## %s\n\n", _("Not judged"));
-	g = skip_groups(a, r, &n);
+	g = skip_groups(a, rep, &n);
 	for (i = 0; i < n; i++)
 		put_list_item(out, g[i].needs,
-			      arena_printf(a, _("%s; rules: %s"), g[i].why, g[i].rules));
+			      g[i].rules ? arena_printf(a, _("%s; rules: %s"), g[i].why,
+							g[i].rules)
+					 : g[i].why);
 }
 
 const struct report_format report_markdown = { .name = "markdown", .render = render };

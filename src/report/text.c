@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "report/formats.h"
 #include "report/layers.h"
+#include "report/matrix.h"
 #include "report/wrap.h"
 
 struct printer {
@@ -194,11 +195,15 @@ static void put_others(struct printer *p)
 static void put_targets(struct printer *p)
 {
 	const struct report *rep = p->rep;
+	struct matrix m;
 	size_t i, fine = 0;
 
 	if (!rep->n_targets)
 		return;
 	heading(p, BOLD, _("Files and targets"));
+	matrix_make(p->a, rep, &m);
+	if (m.n_targets > 1 && m.n_files <= 40 && matrix_text(p->a, &m, p->width, p->out))
+		return;
 	for (i = 0; i < rep->n_targets; i++) {
 		const struct report_target *t = &rep->targets[i];
 
@@ -229,7 +234,7 @@ static void put_rest(struct printer *p)
 	if (!r->n_skipped)
 		return;
 	heading(p, DIM, _("Not judged"));
-	g = skip_groups(p->a, r, &n);
+	g = skip_groups(p->a, p->rep, &n);
 	for (i = 0; i < n; i++)
 		prose(p, 2, "%s (%s)", g[i].needs, g[i].why);
 }

@@ -62,15 +62,38 @@ static const char *joined(struct arena *a, const char *const *list, size_t n)
 	return b.s;
 }
 
-struct skip_group *skip_groups(struct arena *a, const struct results *r, size_t *ret_n)
+/* Skips that speak of the files themselves: doubts, and findings that a line leaves out. */
+static struct results of_files(struct arena *a, const struct results *r)
+{
+	struct results own = { .n_skipped = 0 };
+	size_t i;
+
+	for (i = 0; i < r->n_skipped; i++)
+		if (!*r->skipped[i].rule || strncmp(r->skipped[i].rule, "project-", 8) == 0)
+			*ARENA_APPEND(a, own.skipped, own.n_skipped) = r->skipped[i];
+	return own;
+}
+
+struct skip_group *skip_groups(struct arena *a, const struct report *rep, size_t *ret_n)
 {
 	struct skip_group *out = NULL, *g;
+	const struct results *r = rep->r;
 	const char **needs, **rules;
 	size_t n = 0, i, k, n_needs, n_rules;
+	struct results own;
 
+	if (fact_is(&rep->s->source, "project")) {
+		own = of_files(a, r);
+		if (own.n_skipped < r->n_skipped)
+			*ARENA_APPEND(a, out, n) = (struct skip_group){
+				.needs = _("the machine"),
+				.why = _("only what the files would install there was judged"),
+			};
+		r = &own;
+	}
 	for (i = 0; i < r->n_skipped; i++) {
 		for (k = 0; k < n; k++)
-			if (strcmp(out[k].why, r->skipped[i].why) == 0)
+			if (strcmp(out[k].why, r->skipped[i].why) == 0 && out[k].rules)
 				break;
 		if (k < n)
 			continue;
