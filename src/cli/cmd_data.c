@@ -7,6 +7,7 @@
 #include "base/jsonw.h"
 #include "base/suggest.h"
 #include "cli/opts.h"
+#include "cli/present.h"
 #include "compat/embedded.h"
 #include "compat/installed.h"
 #include "compat/validate.h"
@@ -222,7 +223,7 @@ static int show_status(struct run *r, const struct update_result *done, const ch
 	}
 	if (compat_error(s.c))
 		return cli_fail(compat_error(s.c));
-	return cli_write(r, out.s, out.n);
+	return r->o->json ? cli_write(r, out.s, out.n) : present_page(r, out.s, out.n);
 }
 
 static int status(struct run *r)
@@ -303,6 +304,8 @@ static int run(struct run *r)
 	struct err e;
 	size_t i;
 
+	if (present_formats(r))
+		return EXIT_USAGE;
 	for (i = 0; i < ARRAY_LEN(verbs) && strcmp(verbs[i].name, verb) != 0; i++)
 		;
 	if (i == ARRAY_LEN(verbs))

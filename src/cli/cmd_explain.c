@@ -78,6 +78,8 @@ static int run(struct run *r)
 	struct jsonw w;
 	size_t i;
 
+	if (present_formats(r))
+		return EXIT_USAGE;
 	strbuf_init(&out, r->a);
 	jsonw_init(&w, &out, true);
 	if (o->json) {
@@ -105,7 +107,7 @@ static int run(struct run *r)
 	} else if (!o->args.n) {
 		put_list(&out);
 	}
-	return cli_write(r, out.s, out.n);
+	return o->json ? cli_write(r, out.s, out.n) : present_page(r, out.s, out.n);
 }
 
 const struct cmd cmd_explain = {

@@ -289,7 +289,7 @@ static int write_rows(struct show *s)
 		return cli_fail(&e);
 	strbuf_init(&text, s->r->a);
 	show_text(s, doc, &text);
-	return cli_write(s->r, text.s, text.n);
+	return present_page(s->r, text.s, text.n);
 }
 
 /* All tables: what there is to look into. */
@@ -332,7 +332,7 @@ static int list_tables(struct show *s)
 	}
 	if (compat_error(s->c))
 		return cli_fail(compat_error(s->c));
-	return cli_write(s->r, out.s, out.n);
+	return s->r->o->json ? cli_write(s->r, out.s, out.n) : present_page(s->r, out.s, out.n);
 }
 
 static int unknown_table(struct show *s, const char *name)
@@ -357,6 +357,8 @@ static int run(struct run *r)
 	struct err e;
 	int code;
 
+	if (present_formats(r))
+		return EXIT_USAGE;
 	if (compat_open(r->a, o->data, &s.c, &e))
 		return cli_fail(&e);
 	if (o->check)

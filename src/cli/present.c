@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "base/strbuf.h"
+
 bool present_colour(const struct run *r)
 {
 	const char *when = r->o->colour, *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -31,4 +33,32 @@ int present_width(const struct run *r)
 	if (!r->out_tty || ioctl(r->out_fd, TIOCGWINSZ, &w) < 0)
 		return 80;
 	return w.ws_col;
+}
+
+int present_formats(const struct run *r)
+{
+	const char *f = r->o->format;
+	struct err err;
+
+	if (!f || strcmp(f, "text") == 0 || strcmp(f, "json") == 0 || strcmp(f, "markdown") == 0)
+		return 0;
+	err_set(&err, ERR_USAGE, _("--format %s goes with reports; here it is text, json or markdown"),
+		f);
+	return cli_fail(&err);
+}
+
+int present_page(struct run *r, const char *text, size_t n)
+{
+	struct strbuf b;
+
+	if (!r->o->format || strcmp(r->o->format, "markdown") != 0)
+		return cli_write(r, text, n);
+	strbuf_init(&b, r->a);
+	/* Longer than any run of backquotes in our own pages. */
+	strbuf_add(&b, "`````text\n");
+	strbuf_addn(&b, text, n);
+	if (n && text[n - 1] != '\n')
+		strbuf_addc(&b, '\n');
+	strbuf_add(&b, "`````\n");
+	return cli_write(r, b.s, b.n);
 }

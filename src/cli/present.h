@@ -8,5 +8,9 @@
 bool present_colour(const struct run *r); /* --color, NO_COLOR, TERM=dumb, a terminal */
 bool present_utf8(const struct run *r);
 int present_width(const struct run *r);	  /* columns; 80 when stdout is no terminal */
+/* For commands without a report: formats of CI systems are refused. 0 or the exit code. */
+int present_formats(const struct run *r);
+/* Writes a page of text; with --format markdown as a block of code. Returns the exit code. */
+int present_page(struct run *r, const char *text, size_t n);
 
 #endif

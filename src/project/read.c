@@ -455,9 +455,17 @@ int project_read(struct project_reader *r, const char *const *paths, size_t n, s
 	int rc = 0;
 
 	for (i = 0; i < n && !rc; i++) {
-		if (!stat(paths[i], &st) && S_ISDIR(st.st_mode)) {
-			r->root = strcmp(paths[i], ".") == 0 ? "" : paths[i];
-			rc = add_folder(r, &l, paths[i], 0, err);
+		const char *path = paths[i];
+
+		/* The configuration is named: what it is for is its folder. */
+		if (strcmp(base_name(path), ".cuvet.toml") == 0)
+			path = path == base_name(path)
+				       ? "."
+				       : arena_strndup(r->a, path,
+						       (size_t)(base_name(path) - path) - 1);
+		if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+			r->root = strcmp(path, ".") == 0 ? "" : path;
+			rc = add_folder(r, &l, path, 0, err);
 		} else
 			rc = add_file(r, &l, paths[i], true, err);
 	}
