@@ -25,6 +25,12 @@ struct targets {
 	struct judge_options jo;
 	struct report_target *rows;
 	size_t n_rows;
+	struct kept {
+		struct finding *f;
+		const char *message, *names; /* without names of targets; those */
+		size_t n;
+	} *kept;
+	size_t n_kept;
 	struct finding **findings; /* of all targets, those of the first first */
 	size_t n_findings;
 	struct snapshot s; /* of the target with the worst verdict */
@@ -99,30 +105,40 @@ static void leave_out(struct targets *t, struct snapshot *s)
 	}
 }
 
-static bool known(const struct targets *t, const struct finding *f)
+static struct kept *known(struct targets *t, const struct finding *f)
 {
 	size_t i;
 
-	for (i = 0; i < t->n_findings; i++)
-		if (t->findings[i]->id == f->id &&
-		    strcmp(t->findings[i]->subject, f->subject) == 0 &&
-		    strcmp(t->findings[i]->message, f->message) == 0)
-			return true;
-	return false;
+	for (i = 0; i < t->n_kept; i++)
+		if (t->kept[i].f->id == f->id && strcmp(t->kept[i].f->subject, f->subject) == 0 &&
+		    t->kept[i].f->severity == f->severity &&
+		    strcmp(t->kept[i].message, f->message) == 0)
+			return &t->kept[i];
+	return NULL;
 }
 
+/* The same for several targets is one finding, which names them. */
 static void keep(struct targets *t, const struct results *r, const char *name)
 {
+	struct kept *k;
 	size_t i;
 
 	for (i = 0; i < r->n_findings; i++) {
 		struct finding *f = r->findings[i];
 
-		if (known(t, f))
+		k = known(t, f);
+		if (!k) {
+			k = ARENA_APPEND(t->r->a, t->kept, t->n_kept);
+			*k = (struct kept){ .f = f, .message = f->message };
+			*ARENA_APPEND(t->r->a, t->findings, t->n_findings) = f;
+		}
+		if (!name)
 			continue;
-		if (name)
-			f->message = arena_printf(t->r->a, _("[target %s] %s"), name, f->message);
-		*ARENA_APPEND(t->r->a, t->findings, t->n_findings) = f;
+		k->names = k->names ? arena_printf(t->r->a, "%s, %s", k->names, name) : name;
+		k->n++;
+		k->f->message = arena_printf(t->r->a,
+					     lang_plural("[target %s] %s", "[targets %s] %s", k->n),
+					     k->names, k->message);
 	}
 }
 
