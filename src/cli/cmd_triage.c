@@ -11,6 +11,7 @@
 #include "cli/opts.h"
 #include "cli/present.h"
 #include "model/snapshot_json.h"
+#include "plan/mend.h"
 #include "report/fix_script.h"
 #include "report/reply.h"
 #include "report/report.h"
@@ -62,9 +63,16 @@ static void put_facts(const struct snapshot *s, struct strbuf *out)
 	strbuf_addc(out, '\n');
 }
 
-static int judge_text(const struct run *r, struct compat *c, const struct text *t,
+/* The tables, opened once for all cases. */
+struct known {
+	struct compat *c;
+	struct matrix *m;
+};
+
+static int judge_text(const struct run *r, const struct known *k, const struct text *t,
 		      struct strbuf *out, enum verdict *ret)
 {
+	struct compat *c = k->c;
 	const struct options *o = r->o;
 	struct judge_options jo = { .triage = true };
 	struct report rep = { .command = "triage" };
@@ -86,6 +94,7 @@ static int judge_text(const struct run *r, struct compat *c, const struct text *
 		return 0;
 	}
 	judge_run(r->a, &s, c, &jo, &results);
+	plan_mend(r->a, k->m, &s, &results);
 	if (compat_error(c))
 		return cli_fail(compat_error(c));
 	rep.s = &s;
@@ -117,8 +126,8 @@ static bool is_json(const struct options *o)
 }
 
 /* Each on memory of its own: a thousand cases take no more than the largest. */
-static int one_case(const struct run *r, struct compat *c, const char *path, struct strbuf *out,
-		    enum verdict *ret)
+static int one_case(const struct run *r, const struct known *k, const char *path,
+		    struct strbuf *out, enum verdict *ret)
 {
 	struct arena *a = arena_new(NULL);
 	struct run own = *r;
@@ -130,7 +139,7 @@ static int one_case(const struct run *r, struct compat *c, const char *path, str
 	strbuf_init(&b, a);
 	code = add_file(&own, path, &t);
 	if (!code)
-		code = judge_text(&own, c, &t, &b, ret);
+		code = judge_text(&own, k, &t, &b, ret);
 	if (!code)
 		strbuf_addn(out, b.s, b.n);
 	arena_free(a);
@@ -138,7 +147,7 @@ static int one_case(const struct run *r, struct compat *c, const char *path, str
 }
 
 /* One report a file; the worst verdict decides: blocked before undetermined before the rest. */
-static int each(struct run *r, struct compat *c, struct strbuf *out, enum verdict *ret)
+static int each(struct run *r, const struct known *k, struct strbuf *out, enum verdict *ret)
 {
 	static const int rank[] = { [VERDICT_STACK_OK] = 0,
 				    [VERDICT_DEGRADED] = 1,
@@ -158,7 +167,7 @@ static int each(struct run *r, struct compat *c, struct strbuf *out, enum verdic
 			strbuf_addc(out, ',');
 		else if (!json)
 			strbuf_printf(out, "%s== %s\n", i ? "\n" : "", clean(r->a, args->v[i]));
-		code = one_case(r, c, args->v[i], out, &v);
+		code = one_case(r, k, args->v[i], out, &v);
 		if (code)
 			return code;
 		if (rank[v] > rank[*ret])
@@ -177,7 +186,7 @@ static int run(struct run *r)
 	enum verdict verdict = VERDICT_UNDETERMINED;
 	struct text t = { 0 };
 	struct err err = { 0 };
-	struct compat *c;
+	struct known k;
 	struct strbuf out;
 	int code = 0;
 
@@ -188,16 +197,17 @@ static int run(struct run *r)
 		err_set(&err, ERR_USAGE, _("--fix-script and --each exclude each other"));
 		return cli_fail(&err);
 	}
-	if (compat_open(r->a, r->o->data, &c, &err))
+	if (compat_open(r->a, r->o->data, &k.c, &err))
 		return cli_fail(&err);
+	k.m = matrix_new(r->a, k.c);
 	strbuf_init(&out, r->a);
 	if (r->o->each && r->o->args.n) {
-		code = each(r, c, &out, &verdict);
+		code = each(r, &k, &out, &verdict);
 	} else {
 		for (i = 0; i < n && !code; i++)
 			code = add_file(r, v[i], &t);
 		if (!code)
-			code = judge_text(r, c, &t, &out, &verdict);
+			code = judge_text(r, &k, &t, &out, &verdict);
 	}
 	if (!code)
 		code = cli_write(r, out.s, out.n);

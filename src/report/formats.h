@@ -27,6 +27,9 @@ void markdown_code(struct arena *a, struct strbuf *out, const char *const *lines
  */
 const char *verdict_sentence(const struct report *rep);
 
+/* A second fault: no consequence of the root, and it will fail when the root is mended. */
+bool bites_next(const struct results *r, const struct finding *f);
+
 /* What was skipped, folded by reason: a person needs the reason once, not once a rule. */
 struct skip_group {
 	const char *needs, *why, *rules; /* needs and rules are lists joined by ", " */

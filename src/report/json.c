@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON report, cuvet.report/1: fields may be added, never changed (docs/design.md). */
+#include <string.h>
+
 #include "base/jsonw.h"
 #include "base/version.h"
 #include "model/snapshot_json.h"
@@ -74,6 +76,30 @@ static void put_skipped(struct jsonw *w, const struct results *r)
 	jsonw_end_array(w);
 }
 
+/* triage alone: what the text rules out, and what it shows besides that will fail next. */
+static void put_ruled(struct jsonw *w, const struct results *r)
+{
+	const struct ruled_out *o;
+	size_t i;
+
+	jsonw_key(w, "ruled_out");
+	jsonw_array(w);
+	for (o = r->ruled; o < r->ruled + r->n_ruled; o++) {
+		jsonw_object(w);
+		jsonw_kstr(w, "name", finding_info(o->id)->name);
+		jsonw_kstr(w, "text", o->text);
+		jsonw_kstr(w, "source", o->source);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+	jsonw_key(w, "next");
+	jsonw_array(w);
+	for (i = 0; i < r->n_findings; i++)
+		if (bites_next(r, r->findings[i]))
+			jsonw_str(w, finding_info(r->findings[i]->id)->name);
+	jsonw_end_array(w);
+}
+
 /* Only where there are several: a file for several targets, or several files. */
 static void put_targets(struct jsonw *w, const struct report *rep)
 {
@@ -119,6 +145,8 @@ static void render(struct arena *a, const struct report *rep, struct strbuf *out
 		put_finding(&w, r->findings[i]);
 	jsonw_end_array(&w);
 	jsonw_kstrs(&w, "asks", r->asks, r->n_asks);
+	if (strcmp(rep->command, "triage") == 0)
+		put_ruled(&w, r);
 	jsonw_key(&w, "snapshot");
 	snapshot_report(a, &w, rep->s);
 	put_skipped(&w, r);

@@ -118,6 +118,20 @@ static void put_matrix(struct arena *a, const struct report *rep, struct strbuf 
 	matrix_markdown(&m, out);
 }
 
+static void put_ruled(struct arena *a, const struct report *rep, struct strbuf *out)
+{
+	const struct results *r = rep->r;
+	size_t i;
+
+	if (r->n_ruled)
+		strbuf_printf(out, "## %s\n\n", _("Ruled out"));
+	for (i = 0; i < r->n_ruled; i++)
+		put_list_item(out, finding_info(r->ruled[i].id)->name,
+			      arena_printf(a, "%s (%s)", r->ruled[i].text, r->ruled[i].source));
+	if (r->n_ruled)
+		strbuf_addc(out, '\n');
+}
+
 static void render(struct arena *a, const struct report *rep, struct strbuf *out)
 {
 	const struct results *r = rep->r;
@@ -130,6 +144,7 @@ static void render(struct arena *a, const struct report *rep, struct strbuf *out
 	put_layers(a, rep, out);
 	put_matrix(a, rep, out);
 	put_findings(a, rep, out);
+	put_ruled(a, rep, out);
 	if (r->n_asks)
 		strbuf_printf(out, "## %s\n\n", _("What would decide"));
 	for (i = 0; i < r->n_asks; i++) {

@@ -2,6 +2,8 @@
 /* A courteous answer in Markdown: the cause, the lines that show it, what to do or what to send. */
 #include "report/reply.h"
 
+#include "report/formats.h"
+
 #include <string.h>
 
 #include "base/arena.h"
@@ -65,7 +67,25 @@ static void put_remedies(struct arena *a, struct strbuf *out, const struct findi
 	}
 }
 
-static void put_others(struct strbuf *out, const struct results *r)
+/* What may be suspected as well, and the line that speaks against it. */
+static void put_ruled(struct strbuf *out, const struct results *r)
+{
+	size_t i;
+
+	if (!r->n_ruled)
+		return;
+	strbuf_add(out, _("What it is not:\n\n"));
+	for (i = 0; i < r->n_ruled; i++) {
+		strbuf_add(out, "- ");
+		put_clean_markdown(out, r->ruled[i].text);
+		strbuf_add(out, " (");
+		put_clean_markdown(out, r->ruled[i].source);
+		strbuf_add(out, ")\n");
+	}
+	strbuf_addc(out, '\n');
+}
+
+static void put_next(struct strbuf *out, const struct results *r)
 {
 	bool any = false;
 	size_t i;
@@ -73,10 +93,10 @@ static void put_others(struct strbuf *out, const struct results *r)
 	for (i = 0; i < r->n_findings; i++) {
 		const struct finding *f = r->findings[i];
 
-		if (f == r->root || f->severity != SEVERITY_WARNING)
+		if (!bites_next(r, f))
 			continue;
 		if (!any)
-			strbuf_add(out, _("Also worth a look:\n\n"));
+			strbuf_add(out, _("What will fail next, once that is mended:\n\n"));
 		any = true;
 		strbuf_add(out, "- ");
 		put_clean_markdown(out, f->message);
@@ -86,32 +106,43 @@ static void put_others(struct strbuf *out, const struct results *r)
 		strbuf_addc(out, '\n');
 }
 
+/* Whole sentences, each with its own translation: word order differs between languages. */
+static void put_verdict(struct strbuf *out, const struct results *r)
+{
+	const struct finding *root = r->root;
+	const char *name = root ? finding_info(root->id)->name : "";
+
+	if (r->verdict == VERDICT_UNDETERMINED || !root)
+		strbuf_add(out, _("What you sent does not yet show the cause."));
+	else if (r->verdict != VERDICT_BLOCKED)
+		strbuf_printf(out, _("The GPU software is not at fault here (**%s**): "), name);
+	else if (root->certainty == CERTAINTY_OBSERVED)
+		strbuf_printf(out, _("The cause is **%s**: "), name);
+	else
+		strbuf_printf(out, _("The cause is most likely **%s**: "), name);
+	if (root && r->verdict != VERDICT_UNDETERMINED)
+		put_clean_markdown(out, root->message);
+	strbuf_add(out, "\n\n");
+}
+
 void report_reply(struct arena *a, const struct report *rep, struct strbuf *out)
 {
 	const struct results *r = rep->r;
 	const struct finding *root = r->root;
 
 	strbuf_add(out, _("Thank you for the report.\n\n"));
-	if (r->verdict == VERDICT_UNDETERMINED || !root) {
-		strbuf_add(out, _("What you sent does not yet show the cause."));
-	} else if (r->verdict == VERDICT_BLOCKED) {
-		strbuf_printf(out, _("The cause %s **%s**: "),
-			      root->certainty == CERTAINTY_OBSERVED ? _("is") : _("is most likely"),
-			      finding_info(root->id)->name);
-	} else {
-		strbuf_printf(out, _("The GPU software is not at fault here (**%s**): "),
-			      finding_info(root->id)->name);
-	}
-	if (root && r->verdict != VERDICT_UNDETERMINED)
-		put_clean_markdown(out, root->message);
-	strbuf_add(out, "\n\n");
+	put_verdict(out, r);
 	if (root)
 		put_evidence(out, root);
 	if (root && r->verdict != VERDICT_UNDETERMINED)
 		put_remedies(a, out, root);
-	put_others(out, r);
+	put_ruled(out, r);
+	put_next(out, r);
 	if (r->n_asks) {
-		strbuf_add(out, _("Please send the output of:\n\n"));
+		strbuf_add(out, _("To find the cause, please send what these commands print:\n\n"));
 		put_commands(a, out, r->asks, r->n_asks);
+	} else if (r->verdict == VERDICT_BLOCKED) {
+		strbuf_add(out, _("If it still fails after that, please send the new message in "
+				  "full.\n"));
 	}
 }

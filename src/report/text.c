@@ -170,6 +170,14 @@ static void put_root(struct printer *p)
 	put_consequences(p, f);
 }
 
+/* In triage the first of them is what fails next, when anything does. */
+static const char *others_heading(const struct report *rep, const struct finding *first)
+{
+	if (strcmp(rep->command, "triage") == 0 && bites_next(rep->r, first))
+		return _("What will bite next");
+	return rep->r->root ? _("Also found") : _("Found");
+}
+
 static void put_others(struct printer *p)
 {
 	const struct results *r = p->rep->r;
@@ -182,7 +190,7 @@ static void put_others(struct printer *p)
 		if (f == r->root || is_consequence_of(f, r->root))
 			continue;
 		if (!any)
-			heading(p, BOLD, r->root ? _("Also found") : _("Found"));
+			heading(p, BOLD, others_heading(p->rep, f));
 		any = true;
 		prose(p, 2, "%s (%s): %s: %s", finding_info(f->id)->name,
 		      severity_name(f->severity), f->subject, f->message);
@@ -219,12 +227,26 @@ static void put_targets(struct printer *p)
 		prose(p, 2, _("%zu more: stack-ok"), fine);
 }
 
+static void put_ruled(struct printer *p)
+{
+	const struct results *r = p->rep->r;
+	size_t i;
+
+	if (!r->n_ruled)
+		return;
+	heading(p, BOLD, _("Ruled out"));
+	for (i = 0; i < r->n_ruled; i++)
+		prose(p, 2, "%s: %s  [%s]", finding_info(r->ruled[i].id)->name, r->ruled[i].text,
+		      r->ruled[i].source);
+}
+
 static void put_rest(struct printer *p)
 {
 	const struct results *r = p->rep->r;
 	struct skip_group *g;
 	size_t i, n;
 
+	put_ruled(p);
 	put_targets(p);
 	if (r->n_asks) {
 		heading(p, BOLD, _("What would decide"));

@@ -115,3 +115,10 @@ struct skip_group *skip_groups(struct arena *a, const struct report *rep, size_t
 	*ret_n = n;
 	return out;
 }
+
+bool bites_next(const struct results *r, const struct finding *f)
+{
+	return r->root && f != r->root && f->severity == SEVERITY_WARNING &&
+	       !(f->has_cause && (f->cause == r->root->id ||
+				  finding_explains(r->root->id, f->id)));
+}

@@ -100,6 +100,12 @@ struct skip {
 	const char *rule, *needs, *why;
 };
 
+/* triage: a cause that readers suspect, and the line that speaks against it. */
+struct ruled_out {
+	enum finding_id id;
+	const char *text, *source;
+};
+
 /* What comes out of the rules; renderers read this and the snapshot, nothing else. */
 struct results {
 	enum verdict verdict;
@@ -111,6 +117,8 @@ struct results {
 	size_t n_skipped;
 	const char **asks; /* commands or files that would decide */
 	size_t n_asks;
+	const struct ruled_out *ruled;
+	size_t n_ruled;
 	bool layer_judged[LAYER_COUNT];
 };
 

@@ -52,6 +52,14 @@ void finding_fact(struct judge *j, struct finding *f, const char *field, const s
 void finding_evidence(struct judge *j, struct finding *f, const char *field, const char *seen,
 		      const char *wanted, const char *source)
 {
+	size_t i;
+
+	/* Two rules may show the same line. */
+	for (i = 0; i < f->n_evidence; i++)
+		if (source && *source && strcmp(f->evidence[i].source, source) == 0 &&
+		    strcmp(f->evidence[i].field, field) == 0 &&
+		    strcmp(f->evidence[i].seen, seen ? seen : "") == 0)
+			return;
 	*ARENA_APPEND(j->a, f->evidence, f->n_evidence) = (struct evidence){
 		.field = field,
 		.seen = seen ? seen : "",

@@ -46,6 +46,8 @@ struct judge {
 	size_t n_skipped;
 	const char **asks;
 	size_t n_asks;
+	struct ruled_out *ruled;
+	size_t n_ruled;
 	const struct rule *rule; /* the one that runs */
 };
 

@@ -359,6 +359,8 @@ static void give(struct judge *j, const struct finding *root, struct results *re
 	ret->n_skipped = j->n_skipped;
 	ret->asks = j->asks;
 	ret->n_asks = j->n_asks;
+	ret->ruled = j->ruled;
+	ret->n_ruled = j->n_ruled;
 }
 
 /* A complaint decides: its root is what explains it best, and nothing stands above that. */

@@ -486,5 +486,6 @@ const struct finding *triage_root(struct judge *j)
 		drop_undecided(j);
 	root = root ? deepest(j, root, n_ordinary) : undecided(t);
 	severities(j, root);
+	triage_rule_out(t, root);
 	return root;
 }

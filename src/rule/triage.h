@@ -62,6 +62,9 @@ void triage_install(struct triage *t);
 /* What to ask for when nothing decides. */
 void triage_asks(struct triage *t);
 
+/* What the text rules out, in triage_ruled.c. */
+void triage_rule_out(struct triage *t, const struct finding *root);
+
 /* For settling: weighs all findings, returns the root; adds insufficient-evidence when there is
  * none. */
 const struct finding *triage_root(struct judge *j);

@@ -11,6 +11,7 @@
 #include "base/regex.h"
 #include "triage/paste.h"
 #include "triage/prose.h"
+#include "triage/sign.h"
 
 enum { PROSE_LINES = 4000, SENTENCE_MAX = 1200 };
 
@@ -105,6 +106,7 @@ static const struct {
 	  "python.version" },
 	{ "\xed\x8c\x8c\xec\x9d\xb4\xec\x8d\xac",
 	  "\xed\x8c\x8c\xec\x9d\xb4\xec\x8d\xac\\s*(3\\.\\d{1,2}(?:\\.\\d+)?)", "python.version" },
+	{ "indows", "\\b(windows)\\s+(?:1[01]|7|8|server)\\b", "host.system" },
 	{ "buntu", "(?<![\\w:/-])ubuntu\\s+(\\d\\d\\.\\d\\d)\\b", "ubuntu" },
 };
 
@@ -133,6 +135,9 @@ static bool known_already(const struct paste *p, const char *fact)
 		return py && fact_known(&py->torch.version);
 	if (strcmp(fact, "python.version") == 0)
 		return py && fact_known(&py->version);
+	if (strcmp(fact, "host.system") == 0)
+		return fact_known(&s->host.system) || sign_has(p, "wsl-word") ||
+		       sign_has(p, "wsl-kernel");
 	return fact_known(&s->host.os_id);
 }
 
@@ -171,6 +176,8 @@ static void sentence(struct paste *p, size_t i)
 		    !paste_match(p, said[k].pattern, s, &m))
 			continue;
 		v = m.group[1];
+		if (strcmp(said[k].fact, "host.system") == 0)
+			v = VIEW("windows");
 		if (strcmp(said[k].fact, "driver.version") == 0)
 			v = changed_to(p, s, v);
 		if (strcmp(said[k].fact, "ubuntu") == 0) {
