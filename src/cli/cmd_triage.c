@@ -84,7 +84,7 @@ static int judge_text(const struct run *r, const struct known *k, const struct t
 
 	if (triage_snapshot(r->a, c, t, &s, &err))
 		return cli_fail(&err);
-	source_redact(r->a, &s);
+	source_redact_text(r->a, &s, t->s);
 	source_enrich(r->a, c, &s);
 	if (source_assume(r->a, c, o->assume.v, o->assume.n, &s, &err))
 		return cli_fail(&err);
@@ -166,7 +166,8 @@ static int each(struct run *r, const struct known *k, struct strbuf *out, enum v
 		if (json && i)
 			strbuf_addc(out, ',');
 		else if (!json)
-			strbuf_printf(out, "%s== %s\n", i ? "\n" : "", clean(r->a, args->v[i]));
+			strbuf_printf(out, "%s== %s\n", i ? "\n" : "",
+				      clean(r->a, source_redact_line(r->a, args->v[i])));
 		code = one_case(r, k, args->v[i], out, &v);
 		if (code)
 			return code;

@@ -9,13 +9,15 @@
 #include "base/strbuf.h"
 #include "model/snapshot_json.h"
 #include "source/cmdline.h"
+#include "source/redact_names.h"
 
 enum { UUID_LEN = 36, TOKEN_MIN = 20 };
 
 struct redactor {
 	struct arena *a;
-	const char **uuids, **users, **hosts;
-	size_t n_uuids, n_users, n_hosts;
+	const char **uuids, **users, **hosts, **macs;
+	size_t n_uuids, n_users, n_hosts, n_macs;
+	const struct redact_names *names; /* of the whole text; NULL */
 };
 
 static bool is_uuid(const char *s)
@@ -45,10 +47,12 @@ static size_t number(struct redactor *r, const char ***list, size_t *n, const ch
 /* "/home/ana/x" at p: the length of the name behind it, else 0. */
 static size_t user_at(const char *text, const char *p, const char **ret_name)
 {
-	static const char *const homes[] = { "/home/", "/Users/", "\\Users\\" };
+	static const char *const homes[] = { "/home/",	      "/Users/",     "\\Users\\", "/users/",
+					     "\\\\Users\\\\", "/run/media/", "/media/" };
 	size_t i, n;
 
-	if (p != text && (isalnum((unsigned char)p[-1]) || p[-1] == '.'))
+	/* "/mnt/c/Users/ana", "/data/home/ana": a folder of homes may lie anywhere. */
+	if (p != text && p[-1] == '.')
 		return 0;
 	for (i = 0; i < ARRAY_LEN(homes); i++) {
 		if (strncmp(p, homes[i], strlen(homes[i])) != 0)
@@ -62,9 +66,12 @@ static size_t user_at(const char *text, const char *p, const char **ret_name)
 
 static bool is_secret_prefix(const char *p)
 {
-	static const char *const prefixes[] = { "hf_",	       "ghp_",	 "gho_", "ghs_",
-						"github_pat_", "sk-",	 "AKIA", "xoxb-",
-						"xoxp-",       "glpat-", "pypi-" };
+	static const char *const prefixes[] = {
+		"hf_",	     "ghp_",	  "gho_",   "ghs_",  "ghu_",  "github_pat_",
+		"sk-",	     "AKIA",	  "ASIA",   "xoxb-", "xoxp-", "xapp-",
+		"glpat-",    "pypi-",	  "nvapi-", "AIza",  "ya29.", "eyJ",
+		"dckr_pat_", "wandb_v1_", "npm_",   "r8_",   "gsk_",
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(prefixes); i++)
@@ -79,7 +86,9 @@ static size_t token_at(const char *text, const char *p)
 
 	if ((p != text && isalnum((unsigned char)p[-1])) || !is_secret_prefix(p))
 		return 0;
-	while (isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '-')
+	/* A JSON web token is three parts with dots between them. */
+	while (isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '-' ||
+	       (p[n] == '.' && n && isalnum((unsigned char)p[n + 1])))
 		n++;
 	return n >= TOKEN_MIN ? n : 0;
 }
@@ -99,8 +108,17 @@ static size_t credentials_at(const char *text, const char *p)
  * which begins at *ret. */
 static size_t labelled_at(const char *text, const char *p, const char **ret)
 {
-	static const char *const labels[] = { "password", "passwd", "secret", "token", "api_key",
-					      "api-key", "apikey", "Bearer ", "Serial Number" };
+	static const char *const labels[] = {
+		"password",	 "passwd",	     "secret",
+		"token",	 "api_key",	     "api-key",
+		"apikey",	 "Bearer ",	     "Basic ",
+		"Serial Number", "serial",	     "Host Name",
+		"hostname",	 "Registered Owner", "Product ID",
+		"access_key",	 "private_key",	     "SECRET_ACCESS_KEY",
+		"LOGNAME",	 "SUDO_USER",	     "USERNAME",
+		"nodename",	 "WANDB_API_KEY",    "board_serial",
+		"GPU Serial",
+	};
 	size_t i, n;
 
 	if (p != text && isalnum((unsigned char)p[-1]))
@@ -117,7 +135,9 @@ static size_t labelled_at(const char *text, const char *p, const char **ret)
 		}
 		*ret = p + n;
 		n = strcspn(*ret, " \t\"',;&");
-		return n >= 4 ? n : 0;
+		return n >= 4 && strncmp(*ret, "[N/A]", 5) != 0 && strncmp(*ret, "REDACTED", 8) != 0
+			       ? n
+			       : 0;
 	}
 	return 0;
 }
@@ -180,12 +200,65 @@ static size_t ipv4_at(const char *text, const char *p)
 	return 0;
 }
 
+/* "02:42:ac:11:00:02": six pairs of hexadecimal digits. */
+static size_t mac_at(const char *text, const char *p)
+{
+	size_t i;
+
+	if (p != text && (isalnum((unsigned char)p[-1]) || p[-1] == ':' || p[-1] == '.'))
+		return 0;
+	for (i = 0; i < 17; i++)
+		if (i % 3 == 2 ? p[i] != ':' : !isxdigit((unsigned char)p[i]))
+			return 0;
+	return isalnum((unsigned char)p[17]) || p[17] == ':' ? 0 : 17;
+}
+
+/* "fe80::1ff:fe23:4567:890a", "[2001:db8::1]:29500": hexadecimal groups with a "::" or eight of
+ * them. */
+static size_t ipv6_at(const char *text, const char *p)
+{
+	size_t n = 0, groups = 0, doubled = 0, letters = 0;
+
+	if ((p != text && (in_name(p[-1]) || p[-1] == ':')) || !isxdigit((unsigned char)*p))
+		return 0;
+	while (isxdigit((unsigned char)p[n]) || p[n] == ':') {
+		letters += isalpha((unsigned char)p[n]) != 0;
+		if (p[n] == ':' && p[n + 1] == ':')
+			doubled++;
+		else if (p[n] == ':')
+			groups++;
+		n++;
+	}
+	while (n && p[n - 1] == ':')
+		n--;
+	if (in_name(p[n]) && p[n] != '.')
+		return 0;
+	/* "std::a" is a name, "12:34:56" a time: a pair of colons alone proves nothing. */
+	return n >= 6 && ((doubled == 1 && groups >= 1) || (groups == 7 && letters)) && n <= 39 ? n
+												: 0;
+}
+
+/* A name that the text showed to be one, standing by itself. */
+static size_t name_at(const struct redactor *r, const char *text, const char *p, bool *ret_host)
+{
+	size_t n = 0;
+
+	if (!r->names || (p != text && in_name(p[-1])) || !isalnum((unsigned char)*p))
+		return 0;
+	while (in_name(p[n]) && p[n] != '+')
+		n++;
+	while (n && (p[n - 1] == '.' || p[n - 1] == '-'))
+		n--;
+	return redact_names_have(r->names, (struct view){ .p = p, .n = n }, ret_host) ? n : 0;
+}
+
 static const char *rewrite(void *ctx, const char *text)
 {
 	struct redactor *r = ctx;
 	const char *p = text, *name = NULL;
 	struct strbuf b;
 	size_t n, user = 0;
+	bool host = false;
 
 	strbuf_init(&b, r->a);
 	while (*p) {
@@ -209,7 +282,15 @@ static const char *rewrite(void *ctx, const char *text)
 				&b, "user%zu@host%zu", number(r, &r->users, &r->n_users, p, user),
 				number(r, &r->hosts, &r->n_hosts, p + user + 1, n - user - 1));
 			p += n;
-		} else if ((n = ipv4_at(text, p)) != 0) {
+		} else if ((n = mac_at(text, p)) != 0) {
+			strbuf_printf(&b, "mac%zu", number(r, &r->macs, &r->n_macs, p, n));
+			p += n;
+		} else if ((n = name_at(r, text, p, &host)) != 0) {
+			strbuf_printf(&b, host ? "host%zu" : "user%zu",
+				      host ? number(r, &r->hosts, &r->n_hosts, p, n)
+					   : number(r, &r->users, &r->n_users, p, n));
+			p += n;
+		} else if ((n = ipv4_at(text, p)) != 0 || (n = ipv6_at(text, p)) != 0) {
 			strbuf_printf(&b, "ip%zu", number(r, &r->hosts, &r->n_hosts, p, n));
 			p += n;
 		} else {
@@ -221,9 +302,28 @@ static const char *rewrite(void *ctx, const char *text)
 
 void source_redact(struct arena *a, struct snapshot *s)
 {
-	struct redactor r = { .a = a };
+	source_redact_text(a, s, (struct view){ 0 });
+}
+
+void source_redact_text(struct arena *a, struct snapshot *s, struct view text)
+{
+	struct redact_names *names = redact_names_of(a, text);
+	struct redactor r = { .a = a, .names = names };
+	size_t i, k;
+
+	/* A user may be called as a package is; facts need the package. */
+	for (i = 0; i < s->n_pythons; i++)
+		for (k = 0; k < s->pythons[i].n_packages; k++)
+			redact_names_drop(names, fact_value(&s->pythons[i].packages[k].name, ""));
 
 	if (fact_known(&s->host.cmdline))
 		s->host.cmdline.value = cmdline_kept(a, s->host.cmdline.value);
 	snapshot_rewrite(s, rewrite, &r);
+}
+
+const char *source_redact_line(struct arena *a, const char *line)
+{
+	struct redactor r = { .a = a };
+
+	return rewrite(&r, line);
 }

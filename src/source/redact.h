@@ -3,6 +3,7 @@
 #ifndef SOURCE_REDACT_H
 #define SOURCE_REDACT_H
 
+#include "base/view.h"
 #include "model/snapshot.h"
 
 struct arena;
@@ -14,5 +15,12 @@ struct arena;
  * tokens. What rules compare stays comparable.
  */
 void source_redact(struct arena *a, struct snapshot *s);
+/*
+ * The same for facts that came from `text`: names of users and machines that it gives away anywhere
+ * (a prompt, an owner of a file, uname) are masked wherever they stand by themselves.
+ */
+void source_redact_text(struct arena *a, struct snapshot *s, struct view text);
+/* One line by itself: a path that is echoed. */
+const char *source_redact_line(struct arena *a, const char *line);
 
 #endif

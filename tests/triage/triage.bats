@@ -110,12 +110,20 @@ assert len(json.load(sys.stdin)["reports"]) == 2'
 		GPU 0: Tesla T4 (UUID: GPU-12345678-1234-1234-1234-123456789abc)
 		RuntimeError: fallen off the bus in /home/ana/v, password=hunter22 at ana@gpu01
 		nvidia-cudnn-cu12==9.1.0.70
+		crw-rw---- 1 beate video 195, 0 May  1 10:00 /dev/nvidia0
+		Linux trainbox7 6.8.0-40-generic #40-Ubuntu SMP x86_64 GNU/Linux
+		NVRM: Xid (PCI:0000:65:00): 79, GPU has fallen off the bus on trainbox7, seen by beate
+		RuntimeError: CUDA error 999 on trainbox7 for beate at fe80::1ff:fe23:4567:890a 02:42:ac:11:00:02
+		AssertionError: Torch not compiled with CUDA enabled eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig_nature
+		HOSTNAME=pod-5f-xyz /data/home/carl/x /mnt/c/Users/dora/y
+		RuntimeError: CUDA error: out of memory nvapi-abcdefghijklmnopqrstuvwxyz at pod-5f-xyz
 	END
 	for f in "--format text" "--json" "--format markdown" "--reply markdown" "--snapshot"; do
 		# shellcheck disable=SC2086
 		"$CUVET" triage $f "$T/x" >"$T/out" || true
 		lacks "$T/out" '\bana\b' gpu01 hf_abc 13245230 'example\.org' '192\.168' '10\.1\.2\.3' \
-			1234-1234 hunter22
+			1234-1234 hunter22 beate trainbox7 eyJhb nvapi-abc pod-5f carl dora fe80: \
+			02:42:ac
 	done
 	"$CUVET" triage --snapshot "$T/x" | grep -q '9\.1\.0\.70'
 }
