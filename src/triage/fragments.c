@@ -191,20 +191,26 @@ static bool kind_of(struct paste *p, const struct excerpt *b, struct view text,
 
 /* -------- reading */
 
+/* A Dockerfile's directives count in front of everything else but others of their kind. */
+static bool begins_with_directive(struct paste *p, const struct excerpt *b)
+{
+	return b->from < b->to &&
+	       paste_match(p, "^#\\s*(?:escape|syntax|check)\\s*=", p->t.lines[b->from].s, NULL);
+}
+
 static struct view text_of(struct paste *p, const struct excerpt *b)
 {
+	const char *pad = begins_with_directive(p, b) ? "#-=-\n" : "\n";
 	struct strbuf s;
 	uint32_t at = 1;
 	size_t i;
 
 	strbuf_init(&s, p->a);
-	for (i = b->from; i < b->to && s.n < FRAGMENT_BYTES + LINES_SEARCHED; i++) {
+	for (i = b->from; i < b->to && s.n < FRAGMENT_BYTES + 5 * LINES_SEARCHED; i++) {
 		struct view raw = raw_line(&p->t, i);
 
-		while (at < p->t.lines[i].number) {
-			strbuf_addc(&s, '\n');
-			at++;
-		}
+		for (; at < p->t.lines[i].number; at++)
+			strbuf_add(&s, i == b->from ? pad : "\n");
 		strbuf_addn(&s, raw.p, raw.n);
 	}
 	strbuf_addc(&s, '\n');

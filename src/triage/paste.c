@@ -25,6 +25,13 @@ const char *paste_source(struct paste *p, size_t line)
 		       : source;
 }
 
+bool paste_may_look(struct paste *p)
+{
+	enum { LOOKS_MAX = 4000 };
+
+	return p->looked_back++ < LOOKS_MAX;
+}
+
 bool paste_under(const struct paste *p, size_t i, const char *what)
 {
 	int32_t by = p->t.lines[i].by;

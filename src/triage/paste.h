@@ -22,8 +22,9 @@ struct paste {
 	struct snapshot *s;
 	struct owners owners;
 	bool filling; /* the second round: of others than the judged one what nobody else says */
-	size_t packages_seen;		 /* lines of package lists */
-	size_t python_of[OWNERS_MAX];	 /* index + 1 into s->pythons, by owner; 0: none yet */
+	size_t packages_seen;	      /* lines of package lists */
+	size_t looked_back;	      /* how often an extractor looked for what stands far above */
+	size_t python_of[OWNERS_MAX]; /* index + 1 into s->pythons, by owner; 0: none yet */
 	struct project_reader *projects; /* of the project files in it; NULL: none */
 	struct paste_regex *patterns;
 	size_t n_patterns;
@@ -54,6 +55,9 @@ struct python *paste_python(struct paste *p, size_t line);
 /* Does the line speak of another machine, container or environment than the judged one? */
 bool paste_foreign(const struct paste *p, size_t line, enum scope scope);
 const char *paste_source(struct paste *p, size_t line);
+/* May an extractor look at lines far away once more?  Bounded for texts of nothing but such lines.
+ */
+bool paste_may_look(struct paste *p);
 /* Is the line output of a command whose text holds `what`? */
 bool paste_under(const struct paste *p, size_t line, const char *what);
 

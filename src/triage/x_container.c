@@ -15,7 +15,7 @@ static bool near(struct paste *p, size_t i, size_t back, size_t forth, const cha
 {
 	size_t from = i > back ? i - back : 0, to = i + forth < p->t.n ? i + forth : p->t.n - 1, k;
 
-	for (k = from; k <= to; k++)
+	for (k = from; k <= to && (back + forth < 16 || k > from || paste_may_look(p)); k++)
 		if (paste_match(p, pattern, p->t.lines[k].s, NULL))
 			return true;
 	return false;

@@ -226,6 +226,8 @@ static bool in_log(struct paste *p, size_t i)
 {
 	size_t back;
 
+	if (!paste_may_look(p))
+		return false;
 	for (back = 1; back <= 400 && back <= i; back++)
 		if (view_find(p->t.lines[i - back].s, "NVSMI LOG") >= 0 ||
 		    view_find(p->t.lines[i - back].s, "nvidia_smi_log") >= 0 ||

@@ -8,11 +8,21 @@ import collections
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FINE = {"application-bug", "out-of-memory", "host-memory", "harmless-warning", "no-fault"}
+
+
+def layers():
+    """Layer of each finding: the class of fault that a case is of."""
+    with open(os.path.join(HERE, "../../src/rule/finding.def"), encoding="utf-8") as f:
+        return dict(re.findall(r'"CV\d+",\s*"([a-z0-9-]+)",\s*([A-Z]+)', f.read()))
+
+
+LAYERS = layers()
 
 
 def ask(exe, text):
@@ -47,6 +57,7 @@ def run(exe, cases, context):
         p, b = score(c, verdict, got, asks)
         blamed += b
         for key in ("firm" if c["firm"] else "soft", "difficulty " + c["difficulty"],
+                    "class " + LAYERS.get(c["expect"], "?").lower(),
                     {"f": "frameworks", "s": "systems"}[c["id"][0]], "verdict " + c["verdict"]):
             points[key] += p
             total[key] += 1

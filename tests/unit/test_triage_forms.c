@@ -577,7 +577,7 @@ static void P8_two_environments_and_two_machines(void **state)
 
 /* -------- project files */
 
-static void project_files(void **state)
+static void P12_project_files_and_what_they_name(void **state)
 {
 	struct paste_world w;
 
@@ -603,6 +603,29 @@ static void project_files(void **state)
 	arena_free(w.a);
 	read_text(&w, "From what I see it fails.\nFROM here on nothing works\nRUN away\n");
 	assert_int_equal(w.s.n_projects, 0);
+	arena_free(w.a);
+}
+
+static void P13_Dockerfiles_of_every_form(void **state)
+{
+	struct paste_world w;
+
+	(void)state;
+	read_text(
+		&w,
+		"```dockerfile\n# escape=`\nARG TAG\nARG BASE=nvidia/cuda:12.4.1-base-ubuntu22.04\n"
+		"FROM ${BASE} AS a\nRUN pip install `\n    torch==2.1.0\n"
+		"FROM a\nRUN <<EOF\npip install torchvision==0.16.0\nEOF\n```\n");
+	assert_true(w.s.n_projects >= 1);
+	is(&w.s.projects[w.s.n_projects - 1].image, "nvidia/cuda:12.4.1-base-ubuntu22.04",
+	   "pasted line 5");
+	arena_free(w.a);
+	/* An argument without a value decides nothing, and takes nothing away. */
+	read_text(&w, "FROM nvidia/cuda:${TAG}-base\nRUN pip install torch==2.1.0\n"
+		      "Torch not compiled with CUDA enabled\n");
+	assert_int_equal(w.s.n_projects, 1);
+	assert_false(fact_known(&w.s.projects[0].image));
+	assert_true(has(&w, "not-compiled"));
 	arena_free(w.a);
 }
 
@@ -648,7 +671,8 @@ int main(void)
 		cmocka_unit_test(P8_host_and_container),
 		cmocka_unit_test(P8_before_and_after),
 		cmocka_unit_test(P8_two_environments_and_two_machines),
-		cmocka_unit_test(project_files),
+		cmocka_unit_test(P12_project_files_and_what_they_name),
+		cmocka_unit_test(P13_Dockerfiles_of_every_form),
 		cmocka_unit_test(P10_P11_broken_project_files),
 	};
 
