@@ -27,9 +27,13 @@ static void rule_out(struct triage *t, enum finding_id id, const char *source, c
 static void rule_out(struct triage *t, enum finding_id id, const char *source, const char *fmt, ...)
 {
 	va_list ap;
+	size_t i;
 
 	if (t->j->n_ruled >= RULED_MAX || !source || found(t, id))
 		return;
+	for (i = 0; i < t->j->n_ruled; i++)
+		if (t->j->ruled[i].id == id)
+			return;
 	va_start(ap, fmt);
 	*ARENA_APPEND(t->j->a, t->j->ruled, t->j->n_ruled) = (struct ruled_out){
 		.id = id, .text = arena_vprintf(t->j->a, fmt, ap), .source = source

@@ -66,7 +66,7 @@ static void dotted(struct paste *p, const char *fact, struct view major, struct 
 
 static void take(struct paste *p, const struct form *f, const struct regex_match *m, size_t i)
 {
-	struct view v = m->group[1], head = v, tail = v;
+	struct view v = m->group[1], head = v, tail;
 
 	if (strcmp(f->fact, "gpu.cc2") == 0) {
 		dotted(p, "gpu.cc", v, m->group[2], i);

@@ -388,7 +388,7 @@ static void bare_answer(struct paste *p, struct view s, size_t i)
 		if (what[0] == GPU_CC)
 			paste_fact(p, "gpu.cc", s, i);
 		else if (what[0] == GPU_NAME)
-			g = paste_listed_gpu(p, (struct view){ 0 }, s, (struct view){ 0 }, i);
+			(void)paste_listed_gpu(p, (struct view){ 0 }, s, (struct view){ 0 }, i);
 		else
 			take(p, g, what[0], s, i);
 	}
