@@ -211,7 +211,7 @@ static bool is_bare(struct regex *re, struct view v)
 {
 	struct regex_match m;
 
-	return re && v.n >= 7 && v.n <= 160 && is_program(v) &&
+	return re && v.n >= 7 && v.n <= 160 && islower((unsigned char)v.p[0]) && is_program(v) &&
 	       regex_find(re, v, 0, &m) == REGEX_YES;
 }
 
