@@ -11,7 +11,7 @@ static void put_list(struct strbuf *out)
 {
 	const struct cmd *const *c;
 
-	strbuf_add(out, "cuvet.1\ncuvet-findings.7\n");
+	strbuf_add(out, "cuvet.1\ncuvet-findings.7\ncuvet-compat.5\n");
 	for (c = cmds; *c; c++)
 		strbuf_printf(out, "cuvet-%s.1\n", (*c)->name);
 }
@@ -23,6 +23,7 @@ static const struct {
 	{ .what = "list", .put = put_list },
 	{ .what = "cuvet.1", .put = docs_put_program },
 	{ .what = "cuvet-findings.7", .put = docs_put_findings },
+	{ .what = "cuvet-compat.5", .put = docs_put_compat },
 	{ .what = "bash", .put = docs_put_bash },
 	{ .what = "zsh", .put = docs_put_zsh },
 	{ .what = "fish", .put = docs_put_fish },

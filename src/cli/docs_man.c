@@ -9,7 +9,7 @@
 #include "rule/finding.h"
 
 /* scdoc takes these as markup, and a "-" that begins a line as that of a list. */
-static void put_escaped(struct strbuf *out, const char *s)
+void docs_put_escaped(struct strbuf *out, const char *s)
 {
 	if (*s == '-')
 		strbuf_addc(out, '\\');
@@ -20,14 +20,14 @@ static void put_escaped(struct strbuf *out, const char *s)
 	}
 }
 
-static void put_title(struct strbuf *out, const char *page, const char *summary)
+void docs_put_title(struct strbuf *out, const char *page, const char *summary)
 {
 	const char *dot = strrchr(page, '.'), *c;
 
 	for (c = page; c < dot; c++)
 		strbuf_addc(out, (char)toupper((unsigned char)*c));
 	strbuf_printf(out, "(%s)\n\n# NAME\n\n%.*s - ", dot + 1, (int)(dot - page), page);
-	put_escaped(out, summary);
+	docs_put_escaped(out, summary);
 	strbuf_add(out, "\n\n");
 }
 
@@ -47,7 +47,7 @@ static void put_details(struct strbuf *out, const char *details)
 			strbuf_addv(out, view_skip(line, 2));
 			strbuf_addc(out, '\n');
 		} else {
-			put_escaped(out, arena_strndup(out->a, line.p, line.n));
+			docs_put_escaped(out, arena_strndup(out->a, line.p, line.n));
 			strbuf_addc(out, '\n');
 		}
 	}
@@ -65,11 +65,11 @@ static void put_options(struct strbuf *out, const struct opt *const *rows)
 		strbuf_printf(out, "--%s*", (*rows)->name);
 		if ((*rows)->arg) {
 			strbuf_add(out, " _");
-			put_escaped(out, (*rows)->choices ? (*rows)->choices : (*rows)->arg);
+			docs_put_escaped(out, (*rows)->choices ? (*rows)->choices : (*rows)->arg);
 			strbuf_add(out, "_");
 		}
 		strbuf_add(out, "\n\t");
-		put_escaped(out, (*rows)->help);
+		docs_put_escaped(out, (*rows)->help);
 		strbuf_add(out, "\n\n");
 	}
 }
@@ -84,14 +84,14 @@ static void put_tail(struct strbuf *out)
 		"*2*\n\tusage\n\n"
 		"*3*\n\tundetermined: the report lists what would decide\n\n"
 		"*4*\n\tcuvet could not do its work (input or output, download, verification)\n\n"
-		"# SEE ALSO\n\n*cuvet*(1), *cuvet-findings*(7)\n");
+		"# SEE ALSO\n\n*cuvet*(1), *cuvet-findings*(7), *cuvet-compat*(5)\n");
 }
 
 void docs_put_program(struct strbuf *out)
 {
 	const struct cmd *const *c;
 
-	put_title(out, "cuvet.1", "will this GPU deep-learning stack run here");
+	docs_put_title(out, "cuvet.1", "will this GPU deep-learning stack run here");
 	strbuf_add(
 		out,
 		"# SYNOPSIS\n\n*cuvet* [_COMMAND_] [_OPTION_]... [_ARGUMENT_]...\n\n# DESCRIPTION\n\n"
@@ -102,9 +102,9 @@ void docs_put_program(struct strbuf *out)
 		"# COMMANDS\n\n");
 	for (c = cmds; *c; c++) {
 		strbuf_printf(out, "*%s* ", (*c)->name);
-		put_escaped(out, (*c)->args);
+		docs_put_escaped(out, (*c)->args);
 		strbuf_add(out, "\n\t");
-		put_escaped(out, (*c)->summary);
+		docs_put_escaped(out, (*c)->summary);
 		strbuf_printf(out, "; see *cuvet-%s*(1)\n\n", (*c)->name);
 	}
 	strbuf_add(out, "# SHARED OPTIONS\n\n");
@@ -117,9 +117,9 @@ void docs_put_program(struct strbuf *out)
 
 void docs_put_command(struct strbuf *out, const struct cmd *c)
 {
-	put_title(out, arena_printf(out->a, "cuvet-%s.1", c->name), c->summary);
+	docs_put_title(out, arena_printf(out->a, "cuvet-%s.1", c->name), c->summary);
 	strbuf_printf(out, "# SYNOPSIS\n\n*cuvet %s* [_OPTION_]... ", c->name);
-	put_escaped(out, c->args);
+	docs_put_escaped(out, c->args);
 	strbuf_add(out, "\n\n# DESCRIPTION\n\n");
 	put_details(out, c->details);
 	if (c->opts && *c->opts) {
@@ -136,7 +136,7 @@ void docs_put_findings(struct strbuf *out)
 	int layer = -1;
 	size_t i;
 
-	put_title(out, "cuvet-findings.7", "the findings of cuvet");
+	docs_put_title(out, "cuvet-findings.7", "the findings of cuvet");
 	strbuf_add(
 		out,
 		"# DESCRIPTION\n\nEvery finding has a name and a code that never change. *--ignore* and *--error* "
@@ -149,15 +149,15 @@ void docs_put_findings(struct strbuf *out)
 		layer = (int)f->layer;
 		strbuf_printf(out, "## %s (%s, %s)\n\n", f->name, f->code,
 			      severity_name(f->severity));
-		put_escaped(out, f->means);
+		docs_put_escaped(out, f->means);
 		strbuf_add(out, "\n\n*Decided by:* ");
-		put_escaped(out, f->decided);
+		docs_put_escaped(out, f->decided);
 		strbuf_add(out, "\n\n*To fix it:* ");
-		put_escaped(out, f->fix);
+		docs_put_escaped(out, f->fix);
 		strbuf_add(out, "\n\n");
 		if (*f->not_this) {
 			strbuf_add(out, "*Not to be confused with:* ");
-			put_escaped(out, f->not_this);
+			docs_put_escaped(out, f->not_this);
 			strbuf_add(out, "\n\n");
 		}
 	}

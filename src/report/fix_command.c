@@ -151,7 +151,7 @@ static const char *const looking[] = { "lspci", "grep", "dmesg", "journalctl", "
 static const char *const own_shell[] = { "export", "unset", "eval", "source", ".", "cd", "setenv",
 					 "deactivate", "hash", NULL };
 static const char *const taking[] = { "rm", "mv", "rmdir", "reboot", "shutdown", "docker", "podman",
-				      "kill", "pkill", "modprobe-remove", NULL };
+				      "kill", "pkill", "rmmod", NULL };
 static const char *const taking_words[] = { "purge", "remove", "erase", "autoremove", "-Rns", "-R",
 					    "reboot", "poweroff", NULL };
 
