@@ -21,8 +21,8 @@
  * The locale and the working directory of the process stay as they are; texts come in the
  * language that the environment's LANGUAGE names ("ko"), else in English. A live look forks
  * children that call the driver's libraries, each with a deadline, and waits for these children
- * alone; when the process ignores SIGCHLD, its action is set to the default. No other function
- * forks, and none uses the network.
+ * alone; when the process ignores SIGCHLD, its action is set to the default. cuvet_look_files
+ * starts sqfs2tar for a squashfs image. No other function forks, and none uses the network.
  *
  * Memory. What a function hands out belongs to the context, and lives until the next cuvet_look_*,
  * cuvet_reset or cuvet_close. When memory runs out the call fails with CUVET_ERROR_MEMORY; what it

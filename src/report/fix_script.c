@@ -89,7 +89,7 @@ static void put_remedy(struct script *s, const struct remedy *r, bool first)
 	bool live = s->live && first && r->risk != RISK_DESTROYS;
 	size_t i;
 
-	comment(s, arena_printf(s->a, first ? _("What: %s") : _("Or instead: %s"), r->text));
+	comment(s, arena_printf(s->a, first ? _("What: %s") : _("Another way: %s"), r->text));
 	comment(s, arena_printf(s->a, _("Risk: %s. Root: %s. Reboot afterwards: %s."),
 				risk_text(r->risk), yes(r->needs_root), yes(r->needs_reboot)));
 	for (i = 0; i < r->n_commands; i++)
@@ -125,14 +125,16 @@ static bool belongs(const struct report *rep, const struct finding *f)
 static void put_finding(struct script *s, const struct report *rep, const struct finding *f)
 {
 	const struct finding_info *info = finding_info(f->id);
-	bool root = f == rep->r->root;
+	bool root = f == rep->r->root, project = fact_is(&rep->s->source, "project");
 	size_t i;
 
 	put_title(s, arena_printf(s->a, "%s (%s, %s)", info->name, info->code,
 				  root ? _("root cause") : severity_name(f->severity)));
 	comment(s, arena_printf(s->a, _("Why: %s: %s"), f->subject, f->message));
-	s->live = root || !rep->r->root;
-	if (!s->live)
+	s->live = (root || !rep->r->root) && !project;
+	if (project)
+		comment(s, _("What stands here is for the file that is named, not for a shell."));
+	else if (!s->live)
 		comment(s, _("Left out until the root cause is gone: it may go with it."));
 	for (i = 0; i < f->n_remedies; i++)
 		put_remedy(s, &f->remedies[i], i == 0);

@@ -110,6 +110,11 @@ def plan_and_triage_too(folder):
     p = run("triage", str(ROOT / "docs/examples/paste.txt"), "--fix-script", "-")
     assert p.returncode == 1 and len(live(p.stdout)) == 2
     shellcheck(folder, p.stdout, "triage")
+    # What a project file should say is no command to run.
+    p = run("check", str(ROOT / "docs/examples/Dockerfile"), "--assume", "gpu=T4", "--assume",
+            "driver=535.183.01", "--fix-script", "-")
+    assert p.returncode == 1 and live(p.stdout) == ["set -eu"] and b"# $ pip install" in p.stdout
+    shellcheck(folder, p.stdout, "project")
     p = run("check", *TARGET[:5], "--fix-script", "-")
     assert p.returncode == 0 and b"Nothing is to be done" in p.stdout
 

@@ -4,11 +4,14 @@
 """Every example of README*.md and docs/*.md is real: a code block whose first line is `$ cuvet ...` is run and compared.
 
 UPDATE_GOLDEN=1 writes the present output into the documents instead. `...` as a line of the block stands for any lines.
-A block that needs this or that machine is not written in this form.
+A block that needs this or that machine is not written in this form; of these, and of what stands within a sentence, the
+command and its options are held to the program's own list.
 """
 import glob
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -31,9 +34,43 @@ def fits(want, got):
     return re.fullmatch(r'(?:.*\n)*?'.join(parts), got) is not None
 
 
+def mentions(text):
+    """Commands that are shown without being run: indented lines, and code within a sentence."""
+    text = BLOCK.sub('', text)
+    for m in re.finditer(r'(?m)^ {4,}(?:eval "\$\()?(cuvet(?: [^\n#]*)?)', text):
+        yield m[1]
+    for m in re.finditer(r'`(?:eval "\$\()?(cuvet(?:\s[^`]*)?)`', re.sub(r'(?s)```.*?```', '', text)):
+        yield ' '.join(m[1].split())
+
+
+def unknown(command, cli):
+    """What of a command the program does not know; None."""
+    command = re.split(r'\s*(?:;|\||>|&&)', command.replace('>=', '=='))[0]
+    command = re.sub(r'\)"?$', '', command).strip()
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return 'quotes'
+    options = {'--' + o['name'] for o in cli['shared']} | {'-h', '-V'}
+    rest = words[1:]
+    if rest and re.fullmatch('[a-z]+', rest[0]):
+        found = [c for c in cli['commands'] if c['name'] == rest[0]]
+        if not found:
+            return rest[0]
+        options |= {'--' + o['name'] for o in found[0]['options']}
+        options |= {'-' + o['letter'] for o in found[0]['options'] if o['letter']}
+    else:
+        options |= {'--' + o['name'] for c in cli['commands'] if c['name'] == 'check' for o in c['options']}
+    for w in rest:
+        if re.match('--?[a-zA-Z]', w) and w.split('=')[0] not in options:
+            return w
+    return None
+
+
 def main():
     n = failed = 0
     files = sorted(glob.glob(os.path.join(ROOT, 'README*.md'))) + sorted(glob.glob(os.path.join(ROOT, 'docs', '*.md')))
+    cli = json.loads(output('cuvet --dump-cli'))
     for path in files:
         with open(path, encoding='utf-8') as f:
             text = f.read()
@@ -49,6 +86,12 @@ def main():
             print('%sok %d - %s: %s' % ('' if ok else 'not ', n, os.path.basename(path), m[1].split('\n')[0][:60]))
             if not ok:
                 print(''.join('# ' + x + '\n' for x in got.split('\n')), end='')
+        wrong = ['%s: %s' % (c, unknown(c, cli)) for c in mentions(new) if unknown(c, cli)]
+        n += 1
+        failed += bool(wrong)
+        print('%sok %d - %s: what is shown without being run is a command' % (
+            'not ' if wrong else '', n, os.path.basename(path)))
+        print(''.join('# ' + x + '\n' for x in wrong), end='')
         if new != text:
             with open(path, 'w', encoding='utf-8') as f:
                 f.write(new)
