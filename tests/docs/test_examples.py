@@ -46,7 +46,7 @@ def mentions(text):
 def unknown(command, cli):
     """What of a command the program does not know; None."""
     command = re.split(r'\s*(?:;|\||>|&&)', command.replace('>=', '=='))[0]
-    command = re.sub(r'\)"?$', '', command).strip()
+    command = re.sub(r'\)"?$', '', command.strip())
     try:
         words = shlex.split(command)
     except ValueError:
