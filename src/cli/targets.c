@@ -142,24 +142,35 @@ static void keep(struct targets *t, const struct results *r, const char *name)
 	}
 }
 
-/* One row of the table a project: judged by itself, so that no other takes its place. */
+/*
+ * One row of the table a project: judged by itself, so that no other takes its place. What is wrong
+ * with the machine (its driver and its GPU) is judged once and stands for a file that is fine.
+ */
 static void rows(struct targets *t, const struct snapshot *s, const char *target)
 {
+	struct judge_options alone = t->jo;
+	struct snapshot one = *s;
+	struct results machine = { 0 };
 	size_t i;
 
+	alone.files_alone = true;
+	one.n_projects = 0;
+	judge_run(t->r->a, &one, t->c, &t->jo, &machine);
 	for (i = 0; i < s->n_projects; i++) {
-		struct snapshot one = *s;
 		struct results r = { 0 };
+		const struct results *said = &r;
 
 		one.projects = &s->projects[i];
 		one.n_projects = 1;
-		judge_run(t->r->a, &one, t->c, &t->jo, &r);
+		judge_run(t->r->a, &one, t->c, &alone, &r);
+		if (r.verdict != VERDICT_BLOCKED && machine.verdict == VERDICT_BLOCKED)
+			said = &machine;
 		*ARENA_APPEND(t->r->a, t->rows, t->n_rows) = (struct report_target){
 			.target = target,
 			.file = fact_value(&one.projects->file, ""),
 			.part = fact_value(&one.projects->name, NULL),
-			.verdict = r.verdict,
-			.finding = r.root ? finding_info(r.root->id)->name : NULL,
+			.verdict = said->verdict,
+			.finding = said->root ? finding_info(said->root->id)->name : NULL,
 		};
 	}
 }

@@ -180,6 +180,7 @@ struct project_list {
 
 /* -------- reading */
 
+struct candidate;
 struct project_reader {
 	struct arena *a;
 	struct compat *c;
@@ -213,6 +214,8 @@ struct project_reader {
 		size_t n;
 		bool chosen;
 	} extras;
+	const struct candidate *candidates; /* of PyTorch; resolve_search.c's own */
+	size_t n_candidates;
 	const char *root; /* of a named folder; "": the present one; NULL: files were named */
 };
 

@@ -65,6 +65,15 @@ struct pick {
 	const struct index *index;
 };
 
+/* A build of the table with its versions parsed: thousands of lines ask for them. */
+struct candidate {
+	size_t number; /* of the table's row */
+	struct view platform, variant;
+	const char *release, *build; /* "2.4.1", "2.4.1+cu121" */
+	struct pep440 v_release, v_build;
+};
+const struct candidate *candidates(struct site *t, size_t *ret_n);
+
 /* What is searched for. */
 struct search {
 	const char *spec;

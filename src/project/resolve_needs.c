@@ -150,16 +150,19 @@ bool caps_torch(const char *name)
 /* Is there a release of torch that both specifiers allow? */
 static bool go_together(struct site *t, const char *need, const char *torch)
 {
-	const char *local, *both;
-	const struct torch_row *rows;
-	size_t n, i;
+	const char *local, *both, *what;
+	const struct candidate *list;
+	struct pep440_spec spec;
+	size_t n, i, at;
 
 	if (!*torch)
 		return true;
 	both = without_local(t, arena_printf(t->r->a, "%s,%s", torch, need), &local);
-	rows = compat_torch_rows(t->r->c, &n);
+	if (!pep440_spec_parse(t->r->a, view_of(both), &spec, &at, &what))
+		return true;
+	list = candidates(t, &n);
 	for (i = 0; i < n; i++)
-		if (spec_holds(t, both, rows[i].version))
+		if (pep440_spec_holds(&spec, &list[i].v_release, view_of(list[i].release)))
 			return true;
 	return false;
 }

@@ -52,25 +52,49 @@ enum serves row_serves(struct site *t, const struct torch_row *r)
 	return SERVES;
 }
 
-static void consider(struct site *t, const struct index *i, size_t number, const struct search *q,
-		     struct pick *best)
+const struct candidate *candidates(struct site *t, size_t *ret_n)
 {
+	struct project_reader *r = t->r;
 	struct view version, platform, variant;
-	struct pick p = { .index = i };
+	struct candidate *list = NULL, c;
+	size_t i, n = 0;
 
-	if (!compat_torch_key(t->r->c, number, &version, &platform, &variant) ||
-	    !view_is(platform, t->platform) || i->kind == INDEX_OTHER || i->kind == INDEX_NIGHTLY ||
-	    (i->kind == INDEX_TORCH && !view_is(variant, i->variant)))
+	if (!r->candidates) {
+		for (i = 0; compat_torch_key(r->c, i, &version, &platform, &variant); i++) {
+			c = (struct candidate){ .number = i,
+						.platform = platform,
+						.variant = variant };
+			c.release = view_dup(r->a, version);
+			c.build = arena_printf(r->a, "%s+%.*s", c.release, (int)variant.n,
+					       variant.n ? variant.p : "");
+			if (pep440_parse(view_of(c.release), &c.v_release) &&
+			    pep440_parse(view_of(c.build), &c.v_build))
+				*ARENA_APPEND(r->a, list, n) = c;
+		}
+		r->candidates = list;
+		r->n_candidates = n;
+	}
+	*ret_n = r->n_candidates;
+	return r->candidates;
+}
+
+static void consider(struct site *t, const struct index *i, const struct candidate *c,
+		     const struct search *q, struct pick *best)
+{
+	bool plain = i->kind == INDEX_PYPI;
+	struct pick p = { .index = i,
+			  .text = plain ? c->release : c->build,
+			  .v = plain ? c->v_release : c->v_build };
+
+	if (!view_is(c->platform, t->platform) || i->kind == INDEX_OTHER ||
+	    i->kind == INDEX_NIGHTLY ||
+	    (i->kind == INDEX_TORCH && !view_is(c->variant, i->variant)))
 		return;
-	p.text = i->kind == INDEX_PYPI ? view_dup(t->r->a, version)
-				       : arena_printf(t->r->a, "%.*s+%.*s", (int)version.n,
-						      version.p, (int)variant.n, variant.p);
-	if (!pep440_parse(view_of(p.text), &p.v) ||
-	    (best->row && pep440_cmp(&p.v, &best->v) <= 0) ||
+	if ((best->row && pep440_cmp(&p.v, &best->v) <= 0) ||
 	    !pep440_spec_holds(&q->parsed, &p.v, view_of(p.text)))
 		return;
 	/* Only what may win is parsed. */
-	p.row = compat_torch_at(t->r->c, number);
+	p.row = compat_torch_at(t->r->c, c->number);
 	if (!p.row || !index_holds(t, i, p.row) ||
 	    (!q->any_target && row_serves(t, p.row) != SERVES))
 		return;
@@ -79,33 +103,33 @@ static void consider(struct site *t, const struct index *i, size_t number, const
 
 static bool index_has_package(struct site *t, const struct index *i)
 {
-	struct view version, platform, variant;
-	size_t k;
+	const struct candidate *list;
+	size_t k, n;
 
-	for (k = 0; compat_torch_key(t->r->c, k, &version, &platform, &variant); k++)
-		if (view_is(platform, t->platform) &&
+	list = candidates(t, &n);
+	for (k = 0; k < n; k++)
+		if (view_is(list[k].platform, t->platform) &&
 		    (i->kind == INDEX_PYPI || i->kind == INDEX_ALL ||
-		     (i->kind == INDEX_TORCH && view_is(variant, i->variant))))
+		     (i->kind == INDEX_TORCH && view_is(list[k].variant, i->variant))))
 			return true;
 	return false;
 }
 
 struct pick search(struct site *t, const struct sources *src, const struct search *asked)
 {
-	struct view version, platform, variant;
 	struct pick best = { .row = NULL };
 	struct search q = *asked;
+	const struct candidate *list;
 	const char *what;
-	size_t i, k, at;
+	size_t i, k, n, at;
 
 	if (!pep440_spec_parse(t->r->a, view_of(q.spec), &q.parsed, &at, &what))
 		return best;
+	list = candidates(t, &n);
 	for (i = 0; i < src->n; i++) {
 		/* From the newest on, so that most need no second look. */
-		for (k = 0; compat_torch_key(t->r->c, k, &version, &platform, &variant); k++)
-			;
-		while (k-- > 0)
-			consider(t, &src->v[i], k, &q, &best);
+		for (k = n; k-- > 0;)
+			consider(t, &src->v[i], &list[k], &q, &best);
 		if (src->ordered && index_has_package(t, &src->v[i]))
 			break;
 	}

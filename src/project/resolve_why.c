@@ -8,12 +8,13 @@
 
 bool variant_exists(struct site *t, const char *variant, const char *release)
 {
+	const struct candidate *list;
 	size_t n, i;
-	const struct torch_row *rows = compat_torch_rows(t->r->c, &n);
 
+	list = candidates(t, &n);
 	for (i = 0; i < n; i++)
-		if (strcmp(rows[i].variant, variant) == 0 &&
-		    (!release || strcmp(rows[i].version, release) == 0))
+		if (view_is(list[i].variant, variant) &&
+		    (!release || strcmp(list[i].release, release) == 0))
 			return true;
 	return false;
 }
@@ -21,11 +22,12 @@ bool variant_exists(struct site *t, const char *variant, const char *release)
 /* Has the variant any build for this platform? */
 static bool variant_here(struct site *t, const char *variant)
 {
-	struct view version, platform, v;
-	size_t k;
+	const struct candidate *list;
+	size_t n, i;
 
-	for (k = 0; compat_torch_key(t->r->c, k, &version, &platform, &v); k++)
-		if (view_is(platform, t->platform) && view_is(v, variant))
+	list = candidates(t, &n);
+	for (i = 0; i < n; i++)
+		if (view_is(list[i].platform, t->platform) && view_is(list[i].variant, variant))
 			return true;
 	return false;
 }
@@ -33,12 +35,17 @@ static bool variant_here(struct site *t, const char *variant)
 /* Any release of the table, whatever index or platform, that the spec without labels allows. */
 static bool release_exists(struct site *t, const char *spec, bool here)
 {
-	size_t n, i;
-	const struct torch_row *rows = compat_torch_rows(t->r->c, &n);
+	const struct candidate *list;
+	struct pep440_spec parsed;
+	const char *what;
+	size_t n, i, at;
 
+	if (!pep440_spec_parse(t->r->a, view_of(spec), &parsed, &at, &what))
+		return false;
+	list = candidates(t, &n);
 	for (i = 0; i < n; i++)
-		if ((!here || strcmp(rows[i].platform, t->platform) == 0) &&
-		    spec_holds(t, spec, rows[i].version))
+		if ((!here || view_is(list[i].platform, t->platform)) &&
+		    pep440_spec_holds(&parsed, &list[i].v_release, view_of(list[i].release)))
 			return true;
 	return false;
 }

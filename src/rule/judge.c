@@ -278,7 +278,8 @@ void judge_run(struct arena *a, const struct snapshot *s, struct compat *c,
 	for (i = 0; rules[i]; i++) {
 		j.rule = rules[i];
 		before = j.n_skipped;
-		if (!needs_met(&j, rules[i]->needs))
+		if ((opts && opts->files_alone && !(rules[i]->needs & NEED_PROJECT)) ||
+		    !needs_met(&j, rules[i]->needs))
 			continue;
 		rules[i]->run(&j);
 		if (j.n_skipped != before)

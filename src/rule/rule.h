@@ -49,6 +49,7 @@ struct judge {
 	struct ruled_out *ruled;
 	size_t n_ruled;
 	const struct rule *rule; /* the one that runs */
+	unsigned char *explained; /* settle.c's own: answers of finding_explains by pair */
 };
 
 struct rule {
@@ -86,6 +87,7 @@ struct judge_options {
 	const enum finding_id *ignore, *error; /* --ignore, --error */
 	size_t n_ignore, n_error;
 	bool triage; /* the complaint decides: see design */
+	bool files_alone; /* only the rules about project files */
 	/* What a command knows beside the rules: adds findings before they are settled; NULL. */
 	void (*more)(struct judge *j, const void *with);
 	const void *with;

@@ -112,13 +112,26 @@ static bool same_place(struct judge *j, const struct finding *cause, const struc
 	return !one_env || cause->id == FINDING_MULTIPLE_ENVS;
 }
 
+/* Hundreds of files have thousands of pairs of findings, of few kinds: each is worked out once. */
+static bool kind_explains(struct judge *j, enum finding_id cause, enum finding_id effect)
+{
+	unsigned char *known;
+
+	if (!j->explained)
+		j->explained = arena_calloc(j->a, (size_t)FINDING_COUNT * FINDING_COUNT, 1);
+	known = &j->explained[(size_t)cause * FINDING_COUNT + (size_t)effect];
+	if (!*known)
+		*known = finding_explains(cause, effect) ? 2 : 1;
+	return *known == 2;
+}
+
 static bool explains(struct judge *j, const struct finding *cause, const struct finding *effect)
 {
 	if (cause == effect || cause->severity < effect->severity ||
-	    !finding_explains(cause->id, effect->id) || !same_place(j, cause, effect))
+	    !kind_explains(j, cause->id, effect->id) || !same_place(j, cause, effect))
 		return false;
 	/* A ring in the catalogue must not make two findings blame each other. */
-	return !finding_explains(effect->id, cause->id) || cause->order < effect->order;
+	return !kind_explains(j, effect->id, cause->id) || cause->order < effect->order;
 }
 
 static bool has_cause(struct judge *j, const struct finding *f)
