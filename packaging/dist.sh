@@ -23,7 +23,7 @@ else
 	# Nothing that was built or fetched, whatever it is called.
 	find . \( -path ./build -o -path ./.dev -o -path ./debian -o -path ./.pc \) -prune \
 		-o \( -type f -o -type l \) -print | sed 's,^\./,,'
-fi | sort >"$list"
+fi | sort -u >"$list"
 
 # Private keys never travel, not even by mistake.
 if xargs -d '\n' grep -lE -e '^-----BEGIN ([A-Z]+ )?PRIVATE KEY' <"$list" | grep -v '^tests/' >&2; then

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # release.sh [STEP...]: all of a release, or the named steps of it, with a log in build/release/.
-# The steps, in order: ready dist tests portable portable-runs data deb rpm image sums. Ends at the
-# first that fails. docs/release.md says what each one does and needs. As root, for debootstrap.
+# The steps, in order: ready dist tests portable portable-runs data deb rpm arch image sums. Ends at
+# the first that fails. docs/release.md says what each one does and needs. As root, for debootstrap.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 LC_ALL=C.UTF-8
@@ -15,7 +15,7 @@ log=$PWD/$out/release.log
 SOURCE_DATE_EPOCH=$(sh packaging/epoch.sh)
 export SOURCE_DATE_EPOCH
 
-all=(ready dist tests portable portable-runs data deb rpm image sums)
+all=(ready dist tests portable portable-runs data deb rpm arch image sums)
 targets=(x86_64 audit aarch64)
 emulator=$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)
 
@@ -36,7 +36,7 @@ ready() {
 		openssl pkey -in "$CUVET_DATA_KEY" -pubout | cmp - data/keys/cuvet-data.pub ||
 		die "CUVET_DATA_KEY is not the private half of data/keys/cuvet-data.pub" || return
 	for tool in debootstrap buildah lintian autopkgtest rpmbuild rpmlint python3 bats scdoc \
-		msgfmt; do
+		msgfmt makepkg; do
 		command -v $tool >/dev/null || die "$tool is missing" || return
 	done
 }
@@ -83,6 +83,10 @@ deb() {
 
 rpm() {
 	sh packaging/rpm.sh
+}
+
+arch() {
+	sh packaging/arch.sh
 }
 
 image() {
