@@ -15,6 +15,7 @@ static void tres(struct paste *p, struct view s, size_t i)
 	if (paste_match(p, "\\b(?:TresPer(?:Node|Job|Task)|Gres)=\\S*gpu", s, NULL) ||
 	    paste_match(p, "\\b(?:Alloc|Req)?TRES=\\S*gres/gpu\\S*=[1-9]", s, NULL)) {
 		sign_add(p, "gres-given", i, (struct view){ 0 });
+		sign_add(p, "gres-asked", i, (struct view){ 0 });
 		return;
 	}
 	/* What a node has is not what a job got. */

@@ -190,6 +190,30 @@ static void sentence(struct paste *p, size_t i)
 	torch_built_for(p, s, i);
 }
 
+/* ".../lib/python3.10/site-packages/torch/...", "C:\\Python310\\lib\\site-packages\\...": of a
+ * traceback. */
+static void path_of_packages(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+	struct regex_match m;
+
+	if (s.n > SENTENCE_MAX || paste_foreign(p, i, SCOPE_ENV) || view_find(s, "-packages") < 0)
+		return;
+	if (!known_already(p, "python.version") &&
+	    (paste_match(p, "/python(3\\.\\d{1,2})/(?:site|dist)-packages/", s, &m) ||
+	     paste_match(p, "\\\\Python(3)(\\d{1,2})(?:-\\d\\d)?\\\\lib\\\\site-packages\\\\", s,
+			 &m))) {
+		if (m.group[2].n)
+			paste_fact(p, "python.version",
+				   view_of(arena_printf(p->a, "3.%s", view_dup(p->a, m.group[2]))),
+				   i);
+		else
+			paste_fact(p, "python.version", m.group[1], i);
+	}
+	if (paste_match(p, "\\b[A-Z]:\\\\.{0,300}\\\\site-packages\\\\torch\\\\", s, NULL))
+		paste_fact(p, "host.system", VIEW("windows"), i);
+}
+
 void prose_take(struct paste *p)
 {
 	size_t i, n = p->t.n < PROSE_LINES ? p->t.n : PROSE_LINES;
@@ -197,4 +221,6 @@ void prose_take(struct paste *p)
 	for (i = 0; i < n; i++)
 		if (is_sentence(p, i))
 			sentence(p, i);
+	for (i = 0; i < n; i++)
+		path_of_packages(p, i);
 }

@@ -44,6 +44,13 @@ static const struct form forms[] = {
 	/* wheel and file names say the Python and the system */
 	{ "-cp3", "(?:Downloading|Using cached) \\S*torch-\\d[^ ]*-cp(3\\d{1,2})-cp3",
 	  "python.tag" },
+	/* torch.cuda.get_device_properties(0), get_device_capability() */
+	{ "DeviceProperties(", "DeviceProperties\\(name='([^']{2,60})'", "gpu.name" },
+	{ "DeviceProperties(", "DeviceProperties\\(.{0,120}major=(\\d+), minor=(\\d)", "gpu.cc2" },
+	{ "capability", "get_device_capability\\([^)]{0,9}\\)+\\W{1,6}\\((\\d+), ?(\\d)\\)",
+	  "gpu.cc2" },
+	/* TensorFlow's build information */
+	{ "is_cuda_build", "'is_cuda_build',? ?:? ?(False)", "tf.cpu" },
 	/* JAX */
 	{ "release='", "uname_result\\(.{0,200}release='([^']+)'", "host.kernel" },
 	/* build logs */
@@ -76,6 +83,8 @@ static void take(struct paste *p, const struct form *f, const struct regex_match
 		head.n = cuda ? 2 : 1;
 		tail = view_skip(v, head.n);
 		dotted(p, cuda ? "torch.cuda" : "python.version", head, tail, i);
+	} else if (strcmp(f->fact, "tf.cpu") == 0) {
+		sign_add(p, "tf-build-cpu", i, v);
 	} else {
 		paste_fact(p, f->fact, v, i);
 	}
@@ -104,6 +113,9 @@ static void reports_line(struct paste *p, size_t i)
 			take(p, &forms[k], &m, i);
 	if (view_find(s, "CpuDevice") >= 0)
 		jax_devices(p, s, i);
+	if (paste_under(p, i, "get_device_capability") &&
+	    paste_match(p, "^\\((\\d+), ?(\\d)\\)$", s, &m))
+		dotted(p, "gpu.cc", m.group[1], m.group[2], i);
 	/* Of a wheel that is being fetched: which system pip thinks this is. */
 	if (!view_starts(s, "Downloading ") && !view_starts(s, "Using cached "))
 		return;

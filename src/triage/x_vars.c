@@ -26,8 +26,10 @@ static void variables_line(struct paste *p, size_t i)
 		    paste_match(p, "^(?:echo|printenv) \\$?\"?\\$?\\{?([A-Z][A-Z0-9_]+)",
 				line_cmd(&p->t.lines[l->by]), &m) &&
 		    (p->t.lines[l->by].cmd_at != CMD_BARE ||
-		     paste_match(p, "^(?:-?\\d[\\d,]*|(?:GPU|MIG)-\\S+|/\\S+|NoDevFiles|all|none|void)$",
-				 l->s, NULL)))
+		     paste_match(
+			     p,
+			     "^(?:-?\\d[\\d,]*|(?:GPU|MIG)-\\S+|/\\S+|NoDevFiles|all|none|void)$",
+			     l->s, NULL)))
 			paste_variable(p, m.group[1], l->s, i);
 		/* accelerate's file of settings, which it makes that variable. */
 		else if (paste_match(p, "^\\s*gpu_ids: ['\"]?(\\d[\\d, ]*)['\"]?$", s, &m))
@@ -38,6 +40,9 @@ static void variables_line(struct paste *p, size_t i)
 		v = m.group[2];
 		if (v.n >= 2 && (v.p[0] == '"' || v.p[0] == '\''))
 			v = (struct view){ v.p + 1, v.n - 2 };
+		/* "NAME=value","NAME=..." of an inspected container on one line. */
+		if (view_chr(v, '"') > 0)
+			v.n = (size_t)view_chr(v, '"');
 		while (v.n && strchr("`,)\"'", v.p[v.n - 1]))
 			v.n--;
 		if (m.end < s.n || s.n)

@@ -289,6 +289,27 @@ static void banners_and_builds(void **state)
 	is(&w.s.pythons[0].torch.version, "2.1.1+cu121", "pasted line 3");
 	is(&w.s.host.glibc, "2.35", NULL);
 	arena_free(w.a);
+	read_text(&w, ">>> torch.cuda.get_device_properties(0)\n"
+		      "_CudaDeviceProperties(name='NVIDIA GeForce RTX 3090', major=8, minor=6, "
+		      "total_memory=24258MB)\n");
+	is(&w.s.gpus[0].name, "NVIDIA GeForce RTX 3090", "pasted line 2");
+	is(&w.s.gpus[0].compute_capability, "8.6", "pasted line 2");
+	arena_free(w.a);
+	read_text(&w, ">>> torch.cuda.get_device_capability()\n(9, 0)\n");
+	is(&w.s.gpus[0].compute_capability, "9.0", "pasted line 2");
+	arena_free(w.a);
+	read_text(
+		&w,
+		"  File \"/opt/env/lib/python3.11/site-packages/torch/cuda/__init__.py\", line 3\n");
+	is(&w.s.pythons[0].version, "3.11", "pasted line 1");
+	arena_free(w.a);
+	read_text(
+		&w,
+		"  File \"C:\\Users\\x\\AppData\\Local\\Programs\\Python\\Python310\\lib\\site-packages\\"
+		"torch\\__init__.py\", line 3\n");
+	is(&w.s.pythons[0].version, "3.10", "pasted line 1");
+	is(&w.s.host.system, "windows", "pasted line 1");
+	arena_free(w.a);
 	read_text(&w, "  Downloading torch-2.1.0-cp311-cp311-win_amd64.whl (192.3 MB)\n");
 	is(&w.s.pythons[0].version, "3.11", "pasted line 1");
 	is(&w.s.host.system, "windows", NULL);
@@ -319,6 +340,9 @@ static void docker_inspect(void **state)
 		"  \"Count\": 1,\n  \"DeviceIDs\": null,\n  \"Capabilities\": [\n   [\n    \"gpu\"\n");
 	assert_true(has(&w, "container-gpu-asked"));
 	assert_false(has(&w, "container-gpu-not-asked"));
+	arena_free(w.a);
+	read_text(&w, "{\"Env\":[\"NVIDIA_VISIBLE_DEVICES=void\",\"PATH=/bin\"]}\n");
+	assert_string_equal(snapshot_env(&w.s, "NVIDIA_VISIBLE_DEVICES"), "void");
 	arena_free(w.a);
 	read_text(&w, "\"Runtime\": \"nvidia\",\n\"DeviceRequests\": null,\n");
 	assert_true(has(&w, "container-gpu-asked"));
@@ -535,6 +559,20 @@ static void P8_host_and_container(void **state)
 	arena_free(w.a);
 }
 
+static void P8_headings_in_Korean(void **state)
+{
+	struct paste_world w;
+
+	(void)state;
+	read_text(
+		&w,
+		"## \xed\x98\xb8\xec\x8a\xa4\xed\x8a\xb8\nLibc version: glibc-2.39\n"
+		"## \xec\xbb\xa8\xed\x85\x8c\xec\x9d\xb4\xeb\x84\x88 \xec\x95\x88\nLibc version: glibc-2.31\n"
+		"RuntimeError: failed\n");
+	is(&w.s.host.glibc, "2.31", "pasted line 4 (container)");
+	arena_free(w.a);
+}
+
 static void P8_before_and_after(void **state)
 {
 	struct paste_world w;
@@ -669,6 +707,7 @@ int main(void)
 		cmocka_unit_test(prose),
 		cmocka_unit_test(prefixes_of_logs),
 		cmocka_unit_test(P8_host_and_container),
+		cmocka_unit_test(P8_headings_in_Korean),
 		cmocka_unit_test(P8_before_and_after),
 		cmocka_unit_test(P8_two_environments_and_two_machines),
 		cmocka_unit_test(P12_project_files_and_what_they_name),
