@@ -413,6 +413,13 @@ static bool is_fine(enum finding_id id)
 	       id == FINDING_NO_FAULT;
 }
 
+/* Two names for one build without CUDA: mending the one mends the other. */
+static bool is_twin(const struct finding *f, const struct finding *root)
+{
+	return strncmp(finding_info(f->id)->name, "cpu-only-", 9) == 0 &&
+	       strncmp(finding_info(root->id)->name, "cpu-only-", 9) == 0;
+}
+
 /* The root explains the complaint, whatever it weighs elsewhere; the rest bites later, or may. */
 static void severities(struct judge *j, struct finding *root)
 {
@@ -425,7 +432,7 @@ static void severities(struct judge *j, struct finding *root)
 			f->severity = is_fine(f->id) || f->id == FINDING_INSUFFICIENT_EVIDENCE ?
 					      SEVERITY_INFO :
 					      SEVERITY_ERROR;
-		else if (is_fine(f->id) || f->weight < TRIAGE_ROOT)
+		else if (is_fine(f->id) || f->weight < TRIAGE_ROOT || is_twin(f, root))
 			f->severity = SEVERITY_INFO;
 		else
 			f->severity = SEVERITY_WARNING;

@@ -231,7 +231,7 @@ static void read_block(struct paste *p, const struct excerpt *b)
 	struct err err;
 
 	if (b->from >= b->to || b->to - b->from > FRAGMENT_LINES ||
-	    paste_foreign(p, b->from, SCOPE_ENV))
+	    paste_foreign(p, b->from, SCOPE_MACHINE))
 		return;
 	text = text_of(p, b);
 	if (!kind_of(p, b, text, &kind))

@@ -182,6 +182,12 @@ assert r["root_cause"]["name"] == "cpu-only-wheel", r["root_cause"]["name"]
 assert "torch-torchvision-mismatch" in r["next"], r["next"]'
 	run "$CUVET" triage "$T/x"
 	[[ $output == *"What will bite next"* ]]
+	# Another name for the same build is no second fault.
+	printf 'pytorch 2.5.1 py3.11_cpu_0 pytorch\ntorch.version.cuda: None\ntorch.cuda.is_available(): False\n' |
+		"$CUVET" triage --json - | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert r["root_cause"]["name"].startswith("cpu-only-") and r["next"] == [], r["next"]'
 }
 
 @test "the fix is for their GPU, driver, Python and system" {
