@@ -103,3 +103,106 @@ spaced() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$copy/cuvet" snapshot >"$OUT" || true
 	[ "$(json 'd["facts"]["parts"]["log"]["state"]')" = denied ] || fail "the log is not denied"
 }
+
+# reachable: skips unless other users can reach what this test makes; $copy is a binary for them.
+reachable() {
+	local path=$BATS_TEST_TMPDIR
+	[ "$(id -u)" -eq 0 ] || skip "only root can become another"
+	command -v setpriv >/dev/null || skip "no setpriv"
+	copy=$BATS_TEST_TMPDIR/bin/cuvet
+	chmod 755 "$BATS_TEST_TMPDIR" && mkdir -p "${copy%/*}" && cp "$CUVET" "$copy"
+	chmod -R a+rX "${copy%/*}"
+	while [ "$path" != / ]; do
+		[ "$(stat -c %A "$path" | cut -c10)" != - ] || skip "$path is closed"
+		path=$(dirname "$path")
+	done
+}
+
+# node NAME FIELD: of a device node in the snapshot.
+node() {
+	json "{n['name']['v']: n['$2'].get('v') for n in d['facts']['nodes']}.get('$1')"
+}
+
+@test "a network namespace alone is no container" {
+	need_userns
+	unshare -Urn true 2>/dev/null || skip "needs network namespaces"
+	cuvet snapshot
+	local before
+	before=$(json 'd["facts"]["container"]["kind"]["v"]')
+	OUT=$BATS_TEST_TMPDIR/out
+	unshare -Urn "$CUVET" snapshot >"$OUT"
+	[ "$(json 'd["facts"]["container"]["kind"]["v"]')" = "$before" ] || fail "kind"
+}
+
+@test "an engine's mark is seen on a real mount" {
+	need_userns
+	need_mount
+	spaced "mount -t tmpfs none /run && touch /run/.containerenv" snapshot
+	[ "$(json 'd["facts"]["container"]["kind"]["v"]')" = podman ] || fail "kind"
+	[ "$(json 'd["facts"]["container"]["marker"]["v"]')" = /run/.containerenv ] || fail "marker"
+}
+
+@test "a user namespace that a plain user made is one without root" {
+	reachable
+	setpriv --reuid=65534 --regid=65534 --clear-groups unshare -Ur true 2>/dev/null ||
+		skip "plain users may not make user namespaces"
+	OUT=$BATS_TEST_TMPDIR/out
+	setpriv --reuid=65534 --regid=65534 --clear-groups unshare -Ur "$copy" snapshot >"$OUT"
+	[ "$(json 'd["facts"]["container"]["rootless"]["v"]')" = yes ] || fail "rootless"
+}
+
+@test "plain files in the nodes' places are no devices" {
+	need_userns
+	need_mount
+	spaced "mount -t tmpfs none /dev && touch /dev/nvidia0 /dev/nvidiactl" snapshot
+	[ "$(node nvidia0 open) $(node nvidia0 type)" = "ENODEV other" ] || fail "nvidia0"
+	[ "$(node nvidiactl open)" = ENODEV ] || fail "nvidiactl"
+}
+
+# shellcheck disable=SC2016 # the inner shell expands
+@test "a node that a plain user may not open is denied, and one without a driver has none" {
+	reachable
+	local before='mount -t tmpfs -o dev none /dev && mknod -m 600 /dev/nvidia0 c 195 0 &&
+		mknod -m 666 /dev/nvidia1 c 195 1'
+	unshare -m sh -c "$before" 2>/dev/null || skip "no mounts or no nodes to be made"
+	[ ! -e /proc/driver/nvidia ] || skip "a driver is here"
+	OUT=$BATS_TEST_TMPDIR/out
+	unshare -m sh -c "$before"' && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$0" snapshot' \
+		"$copy" >"$OUT"
+	[ "$(node nvidia0 open) $(node nvidia0 mode)" = "EACCES 0600" ] || fail "nvidia0"
+	# By the device cgroup where there is one, else for want of a driver.
+	[[ $(node nvidia1 open) =~ ^(ENXIO|EPERM|ENODEV)$ ]] || fail "nvidia1: $(node nvidia1 open)"
+}
+
+@test "a container that podman makes is one" {
+	local dir=$BATS_TEST_TMPDIR/root lib
+	command -v podman >/dev/null || skip "no podman"
+	mkdir -p "$dir"/{proc,sys,dev,etc,tmp,run}
+	cp "$CUVET" "$dir/cuvet"
+	for lib in $(ldd "$CUVET" | grep -o '/[^ ]*'); do cp --parents -L "$lib" "$dir"; done
+	OUT=$BATS_TEST_TMPDIR/out
+	timeout 60 podman run --rm --network=none --rootfs "$dir" /cuvet snapshot >"$OUT" 2>/dev/null ||
+		skip "podman starts no container here"
+	[ "$(json 'd["facts"]["container"]["kind"]["v"]')" = podman ] || fail "kind"
+}
+
+@test "without a library for packed files the modules are not judged, and it is said" {
+	local dir=$BATS_TEST_TMPDIR/m
+	python3 "$CUVET_ROOT/tests/roots/roots.py" build --out "$dir" \
+		--machines "$CUVET_ROOT/tests/roots/machines-system.json" module-set-mixed-zst >/dev/null
+	mkdir "$BATS_TEST_TMPDIR/none" && echo no >"$BATS_TEST_TMPDIR/none/libarchive.so.13"
+	LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/none cuvet snapshot --root "$dir/module-set-mixed-zst/root"
+	json '[m["version"].get("why", "") for m in d["facts"]["driver"]["modules"]]' | grep -q libarchive ||
+		fail "the library is not named"
+	LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/none cuvet check --root "$dir/module-set-mixed-zst/root" --json
+	[ "$(json 'd["root_cause"]["name"]')" != driver-module-set-mixed ] || fail "judged unread"
+}
+
+@test "--no-cache is taken, and nothing is kept with it or without" {
+	export HOME=$BATS_TEST_TMPDIR/home XDG_CACHE_HOME=$BATS_TEST_TMPDIR/home/cache
+	mkdir "$HOME"
+	cuvet check --no-cache --json
+	[ "$status" -le 3 ] || fail "an answer is wanted"
+	cuvet check --deep --json
+	[ -z "$(ls -A "$HOME")" ] || fail "something was written"
+}
