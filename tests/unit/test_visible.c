@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA_VISIBLE_DEVICES as the driver reads it. The rows for one GPU are what driver 580 answered on
- * an H200 (tests/captures/driver/h200-visible-devices.json); those for several follow from the same
- * rules.
+ * CUDA_VISIBLE_DEVICES as the driver reads it: what driver 580 answered on one H200 and on two
+ * (tests/captures/driver/h200-visible-devices.json); rows for three follow from the same rules.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +24,7 @@ enum { GPUS = 3 };
 
 static const char *const uuids[GPUS] = {
 	"GPU-0a2b3c4d-0000-4000-8000-00000000abcd",
-	"GPU-0a2b9999-0000-4000-8000-00000000abcd",
+	"GPU-0b2b9999-0000-4000-8000-00000000abcd",
 	"GPU-77777777-0000-4000-8000-00000000abcd",
 };
 
@@ -66,18 +65,62 @@ static const char *used(struct arena *a, size_t n, const char *visible)
 	return text;
 }
 
+static const struct json *capture(struct arena *a)
+{
+	const struct json *doc;
+	struct view text;
+
+	assert_int_equal(file_read(a, CAPTURE, 1 << 20, &text, NULL), 0);
+	assert_int_equal(json_parse(a, text, "capture", &doc, NULL), 0);
+	return doc;
+}
+
+/* "0 1" of the devices, by their indices. */
+static const char *devices_of(struct arena *a, const struct json *row)
+{
+	const struct json *d;
+	const char *text = "";
+	bool has[2] = { false, false };
+	int64_t k;
+
+	for (d = json_first(json_get(row, "devices")); d; d = json_next(d))
+		if (json_int(d, &k) && k >= 0 && k < 2)
+			has[k] = true;
+	for (k = 0; k < 2; k++)
+		if (has[k])
+			text = arena_printf(a, "%s%s%d", text, *text ? " " : "", (int)k);
+	return text;
+}
+
+static void two_gpus_as_the_driver_answered(void **state)
+{
+	struct arena *a = arena_new(NULL);
+	const struct json *row;
+	size_t rows = 0;
+
+	(void)state;
+	for (row = json_first(json_get(capture(a), "two")); row; row = json_next(row), rows++) {
+		const char *value = json_get_str(row, "value"), *got = used(a, 2, value);
+		int64_t init = -1;
+
+		assert_true(json_get_int(row, "cuInit", &init));
+		if (strcmp(got, init == 101 ? "twice" : devices_of(a, row)) != 0)
+			fail_msg("%s: %s, the driver gave %d and %s", value ? value : "(unset)",
+				 got, (int)init, devices_of(a, row));
+	}
+	assert_true(rows > 35);
+	arena_free(a);
+}
+
 /* The capture: every value that was tried, and cuInit's code with the number of devices. */
 static void one_gpu_as_the_driver_answered(void **state)
 {
 	struct arena *a = arena_new(NULL);
-	const struct json *doc, *row;
-	struct view text;
+	const struct json *row;
 	size_t rows = 0;
 
 	(void)state;
-	assert_int_equal(file_read(a, CAPTURE, 1 << 20, &text, NULL), 0);
-	assert_int_equal(json_parse(a, text, "capture", &doc, NULL), 0);
-	for (row = json_first(json_get(doc, "one")); row; row = json_next(row), rows++) {
+	for (row = json_first(json_get(capture(a), "one")); row; row = json_next(row), rows++) {
 		const char *value = json_get_str(row, "value"), *got;
 		int64_t init = -1;
 
@@ -107,7 +150,7 @@ static void several_gpus(void **state)
 		{ .visible = "0,9,0", .used = "0" },
 		{ .visible = "2x,1y", .used = "1 2" },
 		{ .visible = "GPU-7", .used = "2" },
-		{ .visible = "GPU-0a2b9,GPU-77", .used = "1 2" },
+		{ .visible = "GPU-0b2b9,GPU-77", .used = "1 2" },
 		{ .visible = "GPU-0A2B3C,GPU-77", .used = "0 2" },
 		{ .visible = "GPU-77,0,1", .used = "2" },
 		{ .visible = "0,GPU-77,1", .used = "0" },
@@ -132,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_gpu_as_the_driver_answered),
+		cmocka_unit_test(two_gpus_as_the_driver_answered),
 		cmocka_unit_test(several_gpus),
 	};
 
