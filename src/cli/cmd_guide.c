@@ -82,6 +82,9 @@ static int run(struct run *r)
 	g = guide_make(r->a, &in);
 	if (compat_error(c))
 		return cli_fail(compat_error(c));
+	/* As `cuvet plan` answers: where nothing can be installed, nothing will run. */
+	if (g->unfit && (results.verdict == VERDICT_STACK_OK || results.verdict == VERDICT_DEGRADED))
+		results.verdict = VERDICT_BLOCKED;
 	rep.s = &s;
 	rep.r = &results;
 	rep.data_date = compat_date(c);
@@ -116,8 +119,8 @@ const struct cmd cmd_guide = {
 		"`cuvet plan`, `cuvet env` and `cuvet fetch` choose. Then it says what the memory of "
 		"the GPU and of the host allows, and where older guides are out of date.\n"
 		"\n"
-		"SOURCE is what `cuvet check` takes. Exit codes are those of `cuvet check`: a stack that "
-		"is blocked exits 1.\n"
+		"SOURCE is what `cuvet check` takes. Exit codes are those of `cuvet check`, and 1 where "
+		"nothing that could be installed fits.\n"
 		"\n"
 		"  cuvet guide\n"
 		"  cuvet guide --dev\n"

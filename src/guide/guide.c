@@ -95,6 +95,7 @@ static void walk(struct guiding *w)
 		[OUTCOME_DONE] = GUIDE_DONE,
 		[OUTCOME_OPEN] = GUIDE_NEXT,
 		[OUTCOME_NOT_NEEDED] = GUIDE_NOT_NEEDED,
+		[OUTCOME_WAITS] = GUIDE_LATER,
 	};
 	const struct guide_row *row;
 	bool waiting = false;

@@ -59,6 +59,7 @@ struct guide {
 	struct guide_step *steps;
 	size_t n_steps;
 	const struct guide_step *next; /* NULL: nothing is left */
+	bool unfit;		       /* nothing that could be installed fits */
 	struct guide_memory *memory;
 	size_t n_memory;
 	struct guide_note *outdated;

@@ -13,7 +13,12 @@ struct guiding {
 };
 
 /* A step fills `why` and evidence, and its commands unless it is done. */
-enum outcome { OUTCOME_DONE, OUTCOME_OPEN, OUTCOME_NOT_NEEDED };
+enum outcome {
+	OUTCOME_DONE,
+	OUTCOME_OPEN,
+	OUTCOME_NOT_NEEDED,
+	OUTCOME_WAITS /* open, and follows from a later step */
+};
 
 struct guide_row {
 	const char *id, *title;
@@ -33,6 +38,11 @@ bool guide_is_open(const struct guiding *w, const char *id);
 
 /* The first error of these layers (1 << LAYER_X), the root cause first; NULL. */
 const struct finding *guide_error(const struct guiding *w, unsigned layers);
+
+/* -------- project.c: project files instead of an installation */
+bool guide_is_project(const struct guiding *w);
+enum outcome guide_project_python(struct guiding *w, struct guide_step *st);
+enum outcome guide_project_torch(struct guiding *w, struct guide_step *st);
 
 /* -------- toolkit.c: the steps that only compiling needs */
 enum outcome guide_toolkit(struct guiding *w, struct guide_step *st);

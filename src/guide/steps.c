@@ -14,7 +14,7 @@
 
 static enum outcome card(struct guiding *w, struct guide_step *st)
 {
-	const struct finding *f = guide_error(w, LAYERS_CARD);
+	const struct finding *f = guide_is_project(w) ? NULL : guide_error(w, LAYERS_CARD);
 	const struct snapshot *s = w->in->s;
 	size_t i, n = 0;
 
@@ -41,7 +41,7 @@ static enum outcome card(struct guiding *w, struct guide_step *st)
 
 static enum outcome driver(struct guiding *w, struct guide_step *st)
 {
-	const struct finding *f = guide_error(w, LAYERS_DRIVER);
+	const struct finding *f = guide_is_project(w) ? NULL : guide_error(w, LAYERS_DRIVER);
 	const struct fact *version = look_driver(w->in->s);
 
 	if (f)
@@ -66,6 +66,7 @@ static enum outcome unfit(struct guiding *w, struct guide_step *st)
 	const struct remedy *r = p && p->n_remedies ? p->remedies : NULL;
 	size_t i;
 
+	w->g->unfit = p != NULL;
 	step_why(w, st, _("Nothing can be chosen: %s"),
 		 p && p->n_why	  ? p->why[0]
 		 : w->in->plan_why ? w->in->plan_why
@@ -106,6 +107,8 @@ static enum outcome python(struct guiding *w, struct guide_step *st)
 	const struct plan *plan = w->in->plan;
 	const struct plan_python *choice = plan && plan->chosen ? plan->chosen->python : NULL;
 
+	if (guide_is_project(w))
+		return guide_project_python(w, st);
 	if (f)
 		return step_finding(w, st, f);
 	if (torch_here(w) || other_framework(w)) {
@@ -122,8 +125,10 @@ static enum outcome python(struct guiding *w, struct guide_step *st)
 			 choice->text);
 		return OUTCOME_DONE;
 	}
-	if (!choice)
-		return unfit(w, st);
+	if (!choice) {
+		step_why(w, st, "%s", _("Which Python follows from the PyTorch that is chosen."));
+		return OUTCOME_WAITS;
+	}
 	step_why(w, st, _("No Python is here, or none is known; %s is the newest that the PyTorch "
 			  "below is built for."), choice->text);
 	step_command(w, st, "uv venv --python %s", choice->text);
@@ -158,6 +163,8 @@ static enum outcome pytorch(struct guiding *w, struct guide_step *st)
 	const struct plan_commands *pip;
 	size_t i;
 
+	if (guide_is_project(w))
+		return guide_project_torch(w, st);
 	if (f)
 		return step_finding(w, st, f);
 	if (t) {

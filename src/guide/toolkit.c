@@ -101,7 +101,10 @@ static bool same_minor(const char *a, const char *b)
 
 enum outcome guide_toolkit(struct guiding *w, struct guide_step *st)
 {
-	const struct finding *f = guide_error(w, 1u << LAYER_TOOLKIT | 1u << LAYER_BUILD);
+	const struct finding *f =
+		guide_is_project(w) ?
+			NULL :
+			guide_error(w, 1u << LAYER_TOOLKIT | 1u << LAYER_BUILD);
 	const char *cuda = cuda_of_torch(w);
 	struct env_toolkit t = { .prefix = NULL };
 

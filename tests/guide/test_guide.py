@@ -124,6 +124,29 @@ def nothing_known_asks_for_it(_folder):
 
 
 @test
+def where_nothing_fits_it_is_blocked(_folder):
+    target = ["--no-live", "--assume", "gpu=GTX 580", "--assume", "driver=390.157"]
+    doc, steps = guide(*target)
+    assert doc["next"] == "pytorch" and doc["verdict"] == "blocked", states(steps)
+    assert steps["python"]["state"] == "later" and "GTX 580" in steps["pytorch"]["why"]
+    assert run("guide", *target).returncode == run("plan", *target).returncode == 1
+
+
+@test
+def project_files_are_mended_in_the_files(folder):
+    source = str(ROOT / "docs/examples/Dockerfile")
+    doc, steps = guide(source, "--assume", "gpu=T4", "--assume", "driver=535.183.01")
+    assert doc["next"] == "pytorch" and steps["driver"]["state"] == "done", states(steps)
+    assert "Dockerfile:3:17" in steps["pytorch"]["why"]
+    good = folder / "Dockerfile"
+    good.write_text("FROM python:3.12-slim\nRUN pip install torch==2.6.0\n")
+    doc, steps = guide(str(good), "--assume", "gpu=T4", "--assume", "driver=580.65.06")
+    assert steps["pytorch"]["state"] == "done" and doc["next"] == "proof", states(steps)
+    assert steps["pytorch"]["evidence"][0]["source"].endswith("Dockerfile:2:17")
+    assert steps["python"]["evidence"][0]["seen"] == "3.12"
+
+
+@test
 def memory_is_arithmetic_over_sourced_rows(_folder):
     doc, _ = guide(*TARGET)
     card, = doc["memory"]
