@@ -27,17 +27,64 @@ NEVER = {'cuDeviceGetUuid', 'cuGraphInstantiate_v2', 'cuCtxCreate_v2', 'cuCtxDes
 HARMLESS = {'cuDeviceGetUuid_v2', 'cuDeviceGetPCIBusId'}
 # Between GPUs: made where there are two.
 PEER = {'cuDeviceCanAccessPeer', 'cuCtxEnablePeerAccess', 'cuCtxDisablePeerAccess', 'cuMemcpyPeer', 'cuMemcpyPeerAsync'}
+# The rung that each belongs to, where a first use says it.
+RUNGS = {
+    'cuDevicePrimaryCtxRetain': 'context',
+    'cuCtxSetCurrent': 'context',
+    'cuCtxSynchronize': 'context',
+    'cuMemGetInfo_v2': 'allocation',
+    'cuMemAlloc_v2': 'allocation',
+    'cuMemFree_v2': 'allocation',
+    'cuMemcpyHtoD_v2': 'copy',
+    'cuMemsetD8_v2': 'copy',
+    'cuMemcpyDtoD_v2': 'copy',
+    'cuMemcpyDtoH_v2': 'copy',
+    'cuModuleLoadDataEx': 'ptx-jit',
+    'cuModuleGetFunction': 'ptx-jit',
+    'cuLaunchKernel': 'ptx-jit',
+    'cuLinkCreate_v2': 'sass-load',
+    'cuLinkAddData_v2': 'sass-load',
+    'cuLinkComplete': 'sass-load',
+    'cuModuleLoadData': 'sass-load',
+    'cuModuleGetGlobal_v2': 'constant-texture',
+    'cuArray3DCreate_v2': 'constant-texture',
+    'cuSurfObjectCreate': 'constant-texture',
+    'cuTexObjectCreate': 'constant-texture',
+    'cuMemHostAlloc': 'streams',
+    'cuStreamCreate': 'streams',
+    'cuEventCreate': 'streams',
+    'cuEventRecord': 'streams',
+    'cuStreamWaitEvent': 'streams',
+    'cuMemcpyHtoDAsync_v2': 'streams',
+    'cuMemcpyDtoHAsync_v2': 'streams',
+    'cuEventSynchronize': 'streams',
+    'cuEventElapsedTime': 'streams',
+    'cuStreamBeginCapture_v2': 'graph',
+    'cuStreamEndCapture': 'graph',
+    'cuGraphInstantiateWithFlags': 'graph',
+    'cuGraphLaunch': 'graph',
+    'cuStreamSynchronize': 'graph',
+    'cuFuncSetAttribute': 'dynamic-shared',
+    'cuLaunchCooperativeKernel': 'cooperative',
+    'cuMemHostGetDevicePointer_v2': 'pinned-mapped',
+    'cuMemAllocManaged': 'pinned-mapped'}
+# Every rung that brings a result to the host.
+RESULTS = {
+    'copy', 'ptx-jit', 'sass-load', 'fp32-fma', 'int-atomics', 'shared-memory', 'warp', 'reduction', 'constant-texture', 'streams',
+    'graph', 'dynamic-shared', 'tensor-fp16', 'tensor-bf16', 'tensor-tf32', 'tensor-int8', 'tensor-fp8', 'tensor-wgmma', 'memory',
+    'cooperative', 'pinned-mapped'}
 # Measurements alone.
 BENCH = {'cuMemcpyDtoDAsync_v2'}
 
 
-def prove(libs, call, script):
+def prove(libs, call, script, more=None):
     slow = call in BENCH or call in PEER
     args = ['prove', '--json', '--timeout', '15' if slow else '3'] + (['--bench'] if call in BENCH else [])
     if call in PEER:
         script += ';devices=2'
     env = {'PATH': os.environ['PATH'], 'LD_LIBRARY_PATH': libs, 'LC_ALL': 'C.UTF-8', 'HOME': '/nonexistent',
            'CUVET_STANDIN_SCRIPT': 'cc0=9.0;' + script}
+    env.update(more or {})
     for name in ('ASAN_OPTIONS', 'UBSAN_OPTIONS'):
         if name in os.environ:
             env[name] = os.environ[name]
@@ -64,11 +111,32 @@ def one(job):
     named = [t for t in bad if t.get('call') == name or name in (t['why'] or '')]
     if len(named) != len(bad):
         return '%s: %s is not named: %s' % (call, fault, bad[0]['why'])
+    if RUNGS.get(call, bad[0]['name']) != bad[0]['name']:
+        return '%s: %s breaks %s' % (call, fault, bad[0]['name'])
     if fault == 'code' and any(t['code'] != 719 for t in bad):
         return '%s: the code is not said' % call
     if call not in PEER and len(bad) != 1:
         return '%s: %s breaks %d rungs' % (call, fault, len(bad))
     return None
+
+
+def flips(libs):
+    """One bit of every result in turn: what of it goes unseen."""
+    between = os.path.join(libs, 'between')
+    os.mkdir(between)
+    os.symlink(os.path.join(STANDIN, 'libcuda-flip.so'), os.path.join(between, 'libcuda.so.1'))
+    env = {'LD_LIBRARY_PATH': between + ':' + libs, 'CUVET_REAL_LIBCUDA': os.path.join(libs, 'libcuda.so.1')}
+    wrong, seen = [], set()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(lambda n: prove(libs, '', '', dict(env, CUVET_FLIP_NTH=str(n))), range(1, 121)))
+    last = max([n for n, (code, _) in enumerate(runs) if code], default=0)
+    for n, (code, bad) in enumerate(runs[:last + 1], 1):
+        if code != 1 or len(bad) != 1 or bad[0]['result'] != 'fail':
+            wrong.append('result %d: exit code %d, %s' % (n, code, [t['name'] for t in bad]))
+        seen |= {t['name'] for t in bad}
+    if last + 1 == len(runs):
+        wrong.append('there are more results than were tried')
+    return wrong + ['nothing of %s was changed' % r for r in sorted(RESULTS - seen)]
 
 
 def main():
@@ -77,15 +145,22 @@ def main():
     with tempfile.TemporaryDirectory() as libs:
         for name in ('libcuda.so', 'libnvidia-ml.so'):
             os.symlink(os.path.join(STANDIN, name), os.path.join(libs, name + '.1'))
-        print('TAP version 13\n1..3', flush=True)
+        print('TAP version 13\n1..4', flush=True)
+        broken = False
         # Those that hang wait and cost nothing.
         for number, (fault, many) in enumerate((('code', 2), ('crash', 2), ('hang', 12)), 1):
             with concurrent.futures.ThreadPoolExecutor(many) as pool:
                 wrong = [w for w in pool.map(one, [(libs, c, fault) for c in CALLS]) if w]
+            broken = broken or bool(wrong)
             print('%s %d - a %s of each of the %d calls' % ('not ok' if wrong else 'ok', number, fault, len(CALLS)))
             for line in wrong:
                 print('# ' + line)
             sys.stdout.flush()
+        wrong = flips(libs)
+        print('%s 4 - one wrong bit in any result breaks the rung it belongs to' % ('not ok' if wrong else 'ok'))
+        for line in wrong:
+            print('# ' + line)
+        return 1 if broken or wrong else 0
 
 
-main()
+sys.exit(main())
