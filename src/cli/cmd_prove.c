@@ -227,6 +227,7 @@ const struct cmd cmd_prove = {
 		"\n"
 		"  cuvet prove\n"
 		"  cuvet prove --full --gpu 0\n"
+		"  cuvet prove --stack auto --exec\n"
 		"  cuvet prove --bench --json\n"),
 	.opts = opts,
 	.run = run,
