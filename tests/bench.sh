@@ -6,6 +6,7 @@
 # `python -m torch.utils.collect_env`. Fails when a limit that we set ourselves is passed:
 #   cuvet --version, cuvet show torch 2.6.0    1.5 x /bin/true + 5 ms
 #   peak memory of cuvet check                 32 MiB
+#   cuvet check Dockerfile, 1000 project files 10 ms, 1 s
 # and those of tests/fetch/bench.py.
 
 set -eu
@@ -39,6 +40,30 @@ show_ms=$(measure show './build/cuvet show torch 2.6.0')
 row "cuvet show torch 2.6.0" "$show_ms" true "$true_ms" "$limit"
 check_ms=$(measure check './build/cuvet check' 30)
 row "cuvet check" "$check_ms" true "$true_ms"
+
+# One Dockerfile, and a repository of a thousand project files of eight kinds.
+rm -rf $out/projects
+mkdir -p $out/projects
+printf 'FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN pip install torch==2.5.1 \\\n  torchvision==0.20.1\n' \
+	>$out/projects/Dockerfile
+for i in $(seq 125); do
+	dir=$out/projects/p$i
+	mkdir -p "$dir/.github/workflows"
+	cp $out/projects/Dockerfile "$dir/Dockerfile"
+	printf 'torch==2.12.0\ntorchvision\nxformers\n' >"$dir/requirements.txt"
+	printf 'channels: [conda-forge]\ndependencies: [pytorch-gpu]\n' >"$dir/environment.yml"
+	printf 'services:\n  a:\n    image: nvidia/cuda:11.0-base\n    gpus: all\n' >"$dir/compose.yml"
+	printf '[project]\nname = "p"\ndependencies = ["torch>=2.5", "jax"]\n' >"$dir/pyproject.toml"
+	printf '[packages]\ntorch = "==2.5.1"\n' >"$dir/Pipfile"
+	printf 'from setuptools import setup\nsetup(install_requires=["torch==2.6.0"])\n' >"$dir/setup.py"
+	printf 'on: push\njobs:\n  a:\n    runs-on: gpu\n    steps:\n      - run: pip install vllm\n' \
+		>"$dir/.github/workflows/ci.yml"
+done
+target='--assume gpu=T4 --assume driver=535.183.01'
+one_ms=$(measure one "./build/cuvet check $out/projects/Dockerfile $target" 50)
+row "cuvet check Dockerfile" "$one_ms" true "$true_ms" 10
+row "cuvet check, 1000 files" "$(measure thousand "./build/cuvet check $out/projects $target" 5)" \
+	"one Dockerfile" "$one_ms" 1000
 
 if command -v nvidia-smi >/dev/null && nvidia-smi >/dev/null 2>&1; then
 	row "  as parts of nvidia-smi" "$check_ms" nvidia-smi "$(measure smi 'nvidia-smi

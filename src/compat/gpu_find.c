@@ -418,7 +418,13 @@ static void find_by_name(struct compat *c, struct view name, struct gpu_match *m
 	m->near = near_list(c->a, &s.near);
 }
 
-void compat_gpu_find(struct compat *c, const char *name, struct gpu_match *ret)
+struct gpu_found {
+	const char *name;
+	struct gpu_match match;
+};
+enum { FOUND_MAX = 64 };
+
+static void find_new(struct compat *c, const char *name, struct gpu_match *ret)
 {
 	struct view v = view_trim(view_of(name));
 
@@ -427,4 +433,20 @@ void compat_gpu_find(struct compat *c, const char *name, struct gpu_match *ret)
 		find_by_name(c, mig_parent(v), ret);
 	if (!ret->near)
 		ret->near = arena_calloc(c->a, 1, sizeof(*ret->near));
+}
+
+void compat_gpu_find(struct compat *c, const char *name, struct gpu_match *ret)
+{
+	size_t i;
+
+	for (i = 0; i < c->n_gpu_found; i++)
+		if (strcmp(c->gpu_found[i].name, name) == 0) {
+			*ret = c->gpu_found[i].match;
+			return;
+		}
+	find_new(c, name, ret);
+	if (c->n_gpu_found < FOUND_MAX)
+		*ARENA_APPEND(c->a, c->gpu_found, c->n_gpu_found) = (struct gpu_found){
+			.name = arena_strdup(c->a, name), .match = *ret
+		};
 }

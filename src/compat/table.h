@@ -54,6 +54,9 @@ struct compat {
 	struct err err;
 	bool failed;
 	struct torch_key *torch_keys;
+	/* what was found for the names that were asked for; several rules ask for each GPU */
+	struct gpu_found *gpu_found;
+	size_t n_gpu_found;
 	const struct torch_key **torch_newest; /* the chooser's order */
 	struct torch_row *torch_rows;
 	size_t n_torch_rows;
