@@ -81,8 +81,10 @@ static size_t braced(struct project_reader *r, const struct project *p, struct v
 	word = view_skip(rest, (size_t)colon + 1);
 	set = value && (!colon || *value);
 	if (!rest.n || (*op != '-' && *op != '+')) {
-		if (value && !rest.n)
-			strbuf_add(b, value);
+		const char *made = value && rest.n ? shell_expand(r->a, value, rest) : value;
+
+		if (made)
+			strbuf_add(b, made);
 		else
 			*ret_unknown = true;
 	} else if (*op == '-' && set) {
@@ -183,8 +185,18 @@ static void put_variable(struct lexer *l, struct strbuf *b, struct word *w)
 	size_t end;
 
 	if (l->at + 1 < t.n && t.p[l->at + 1] == '(') {
+		const char *made;
+		size_t inner = l->at + 2;
+
 		end = skip_substitution(t, l->at);
-		w->unknown = true;
+		made = end > inner ? shell_evaluate(l->sh->r, l->sh->p,
+						    (struct view){ .p = t.p + inner,
+								   .n = end - inner - 1 })
+				   : NULL;
+		if (made)
+			strbuf_add(b, made);
+		else
+			w->unknown = true;
 	} else {
 		end = variable_end(t, l->at);
 		strbuf_add(b, substitute(l->sh->r, l->sh->p,

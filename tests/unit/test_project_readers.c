@@ -386,6 +386,53 @@ static void differences_are_unified(void **state)
 	arena_free(a);
 }
 
+static void versions_out_of_versions(void **state)
+{
+	static const struct {
+		const char *text, *want; /* NULL: not decided */
+	} v[] = {
+		{ "$(echo $V | cut -d. -f1,2 | tr -d .)", "124" },
+		{ "cu$(echo \"${V}\" | cut -d '.' -f 1-2 | sed 's/\\.//')", "cu124" },
+		{ "$(cut -f1,2 -d. <<< ${V//./.})", "12.4" },
+		{ "$(echo ${V} | tr . 0)", "120401" },
+		{ "$(echo $V | sed 's/\\./0/g')", "120401" },
+		{ "${V//./}", "1241" },
+		{ "${V/./0}", "1204.1" },
+		{ "${V%.*}", "12.4" },
+		{ "${V%%.*}", "12" },
+		{ "${V#*.}", "4.1" },
+		{ "${V%.1}", "12.4" },
+		{ "$(nvcc --version)", NULL },
+		{ "$(echo $UNSET | tr -d .)", NULL },
+		{ "$(echo $V; rm x)", NULL },
+		{ "$(echo $V | tr a-z A-Z)", NULL },
+		{ "$(echo $V | awk x)", NULL },
+		{ "$(echo $V | cut -d. -f)", NULL },
+		{ "$(", NULL },
+		{ "$(echo 'a", NULL },
+		{ "${V%[0-9]}", NULL },
+	};
+	struct arena *a = arena_new(NULL);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(v); i++) {
+		const char *text = arena_printf(a, "FROM x\nENV V=12.4.1\nRUN pip install p==%s\n",
+						v[i].text);
+		const char *got = read_two(a, "q/Dockerfile", text, NULL, NULL);
+		const char *want =
+			v[i].want ? arena_printf(a, "pip(p==%s@3:17)", v[i].want) : "doubts=1";
+
+		/* "cu124" is no version: it is said as such, with what it became. */
+		if (v[i].want && v[i].want[0] == 'c')
+			want = "doubts=1";
+		if (!strstr(got, want))
+			print_error("%s: %s\n", v[i].text, got);
+		assert_non_null(strstr(got, want));
+	}
+	arena_free(a);
+}
+
 static void names_of_other_machines(void **state)
 {
 	static const struct {
@@ -422,6 +469,7 @@ int main(void)
 		cmocka_unit_test(modal),
 		cmocka_unit_test(edits_change_one_place),
 		cmocka_unit_test(differences_are_unified),
+		cmocka_unit_test(versions_out_of_versions),
 		cmocka_unit_test(names_of_other_machines),
 	};
 
