@@ -83,7 +83,8 @@ static int run(struct run *r)
 	if (compat_error(c))
 		return cli_fail(compat_error(c));
 	/* As `cuvet plan` answers: where nothing can be installed, nothing will run. */
-	if (g->unfit && (results.verdict == VERDICT_STACK_OK || results.verdict == VERDICT_DEGRADED))
+	if (g->unfit &&
+	    (results.verdict == VERDICT_STACK_OK || results.verdict == VERDICT_DEGRADED))
 		results.verdict = VERDICT_BLOCKED;
 	rep.s = &s;
 	rep.r = &results;
