@@ -195,6 +195,24 @@ static bool says_cuda(const struct command *c)
 	return false;
 }
 
+/* What of these builds links CUDA's libraries, unless it is told to be static. */
+static bool links_shared(const struct command *c)
+{
+	static const char *const signs[] = { "-DGGML_CUDA=", "-DLLAMA_CUBLAS=", "-DLLAMA_CUDA=",
+					     "-DGGML_CUBLAS=", "-DWHISPER_CUBLAS=",
+					     "-DWHISPER_CUDA=", "-DSD_CUDA=" };
+	bool shared = false;
+	size_t i, k;
+
+	for (i = 0; i < c->n; i++) {
+		if (strstr(c->words[i].text, "STATIC") || strstr(c->words[i].text, "-static"))
+			return false;
+		for (k = 0; k < ARRAY_LEN(signs); k++)
+			shared |= strncmp(c->words[i].text, signs[k], strlen(signs[k])) == 0;
+	}
+	return shared;
+}
+
 void command_compile(struct shell *sh, const struct command *c)
 {
 	bool nvcc = strcmp(base_name(c->words[0].text), "nvcc") == 0;
@@ -202,8 +220,8 @@ void command_compile(struct shell *sh, const struct command *c)
 	if (!nvcc && !says_cuda(c))
 		return;
 	/* nvcc --version looks, and compiles nothing; it has to be there all the same. */
-	project_action(sh->r, sh->p, ACT_COMPILE, base_name(c->words[0].text), NULL,
-		       word_place(sh, &c->words[0]));
+	project_action(sh->r, sh->p, ACT_COMPILE, base_name(c->words[0].text),
+		       links_shared(c) ? "shared" : NULL, word_place(sh, &c->words[0]));
 }
 
 void command_gpu(struct shell *sh, const struct command *c)

@@ -337,6 +337,7 @@ static void deeds(struct site *t)
 	static const char *const names[] = {
 		[ACT_COMPILE] = "compile", [ACT_DRIVER] = "driver",   [ACT_TOOLKIT] = "toolkit",
 		[ACT_COMPAT] = "compat",   [ACT_LIBRARY] = "library", [ACT_RUN_GPU] = "use-gpu",
+		[ACT_CARRIES] = "carries",
 	};
 	size_t i;
 

@@ -31,7 +31,7 @@ static bool is_variant(const char *s)
 	if (strcmp(s, "cpu") == 0 || strcmp(s, "xpu") == 0 || strncmp(s, "cpu-cxx11", 9) == 0)
 		return true;
 	if (strncmp(s, "cu", 2) == 0)
-		return s[2] && strspn(s + 2, "0123456789") == strlen(s + 2);
+		return s[2] && strspn(s + 2, "0123456789.") == strlen(s + 2);
 	return strncmp(s, "rocm", 4) == 0;
 }
 

@@ -94,6 +94,7 @@ enum act {
 	ACT_COMPAT,	/* installs cuda-compat */
 	ACT_LIBRARY,	/* installs CUDA or cuDNN libraries */
 	ACT_RUN_GPU,	/* needs a GPU while it is built */
+	ACT_CARRIES,	/* brings a program that was linked with CUDA's libraries */
 };
 
 struct action {

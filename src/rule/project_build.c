@@ -298,6 +298,31 @@ static void torch_toolkit(struct judge *j, const struct planned *p, const struct
 		->risk = RISK_SAFE;
 }
 
+/* -------- a program of a builder in an image without CUDA's libraries */
+
+static void carried(struct judge *j, const struct planned *p)
+{
+	const struct deed *d = project_deed(p, "carries");
+	struct finding *f;
+	struct remedy *r;
+
+	if (!d || !fact_yes(&p->final) || !fact_yes(&p->image_bare) || project_has_libraries(p))
+		return;
+	f = project_finding(j, FINDING_MISSING_CUDA_RUNTIME_LIB, p, "carries", &d->what, NULL);
+	finding_message(j, f,
+			_("%s was linked with libcudart and libcublas where it was built, and the "
+			  "image %s has neither."),
+			d->what.value, p->image.value);
+	finding_fact(j, f, "image", &p->image, NULL);
+	r = finding_remedy(j, f, "%s", _("Let it run in a runtime image of the same CUDA."));
+	remedy_command(j, r, "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04");
+	r->risk = RISK_SAFE;
+	finding_remedy(j, f, "%s",
+		       _("Or copy libcudart, libcublas and libcublasLt from the builder, or build "
+			 "it static (GGML_STATIC=ON)."))
+		->risk = RISK_SAFE;
+}
+
 static void run_project_build(struct judge *j)
 {
 	const struct fact *line, *also;
@@ -306,6 +331,7 @@ static void run_project_build(struct judge *j)
 	for (i = 0; i < j->s->n_projects; i++) {
 		const struct planned *p = &j->s->projects[i];
 
+		carried(j, p);
 		line = compiles(j, p, &also);
 		if (!line || fact_is(&p->libc, "musl"))
 			continue;

@@ -107,6 +107,9 @@ RIGHT = {
     "a manifest that Helm rendered": ({"out.yaml": "---\n# Source: c/templates/d.yaml\napiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n      - name: t\n        image: nvidia/cuda:12.4.1-runtime-ubuntu22.04\n        resources:\n          limits:\n            nvidia.com/gpu: 1\n"}, A100_550, None, None),
     "a Helm template is none yet": ({"d.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}\nspec:\n  containers:\n  - image: nvidia/cuda:{{ .Values.tag }}\n"}, A100_550, None, None),
     "a Spack environment": ({"spack.yaml": "spack:\n  specs:\n  - py-torch+cuda cuda_arch=80\n  view: true\n"}, A100_550, None, None),
+    "a static program in a bare image": ({"Dockerfile": "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build\nRUN cmake -S . -B b -DGGML_CUDA=ON -DGGML_STATIC=ON && cmake --build b\nFROM ubuntu:22.04\nCOPY --from=build /b/bin/server /usr/bin/server\n"}, A100_550, None, None),
+    "a program with the libraries it needs": ({"Dockerfile": "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build\nRUN cmake -S . -B b -DGGML_CUDA=ON && cmake --build b\nFROM ubuntu:22.04\nCOPY --from=build /usr/local/cuda/lib64/libcublas.so.12 /usr/local/cuda/lib64/libcudart.so.12 /usr/lib/\nCOPY --from=build /b/bin/server /usr/bin/server\n"}, A100_550, None, None),
+    "a program in a runtime image": ({"Dockerfile": "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build\nRUN cmake -S . -B b -DGGML_CUDA=ON && cmake --build b\nFROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nCOPY --from=build /b/bin/server /usr/bin/server\n"}, A100_550, None, None),
     "Windows takes its own index": ({"requirements.txt": f"--extra-index-url {CU}cu124\ntorch==2.6.0+cu124; sys_platform == 'win32'\ntorch==2.6.0; sys_platform != 'win32'\n"}, WIN, None, None),
 }
 
@@ -149,6 +152,9 @@ BROKEN = {
     "pixi's lock has the CPU's build": ({("pixi.toml",): "", "pixi.toml": '[workspace]\nchannels = ["conda-forge"]\nplatforms = ["linux-64"]\n[system-requirements]\ncuda = "12"\n[dependencies]\npytorch = "*"\n', "pixi.lock": "version: 6\nenvironments:\n  default:\n    channels:\n    - url: https://conda.anaconda.org/conda-forge/\n    packages:\n      linux-64:\n      - conda: https://conda.anaconda.org/conda-forge/linux-64/pytorch-2.5.1-cpu_generic_py312_h1_1.conda\n"}, A100_550, "cpu-only-conda-build", "pixi.lock:8"),
     "Modal, a new torch on an old driver": ({"app.py": 'import modal\nimage = (\n    modal.Image.debian_slim(python_version="3.11")\n    .pip_install(\n        "numpy",\n        "torch==2.12.0",\n    )\n)\n'}, T4, "driver-too-old", "app.py:6"),
     "Modal, an image that is not there": ({"app.py": 'import modal\nimage = modal.Image.from_registry("nvidia/cuda:12.1-devel-ubuntu22.04", add_python="3.11")\n'}, A100_550, "base-image-tag-missing", "app.py:2"),
+    "a program without its libraries": ({"Dockerfile": "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build\nRUN cmake -S . -B b -DGGML_CUDA=ON && cmake --build b\nFROM debian:12-slim\nCOPY --from=build /b/bin/whisper-server /usr/bin/\n"}, A100_550, "missing-cuda-runtime-lib", "Dockerfile:4"),
+    "a tag out of a shell's words": ({"Dockerfile": "FROM nvidia/cuda:12.6.3-devel-ubuntu22.04\nENV V=12.7.0\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip install torch==2.6.0 --index-url https://download.pytorch.org/whl/cu$(echo $V | cut -d. -f1,2 | tr -d .)\n"}, A100_550, "wrong-index-tag", "Dockerfile:4"),
+    "a tag with its dot": ({"Dockerfile": "FROM python:3.11-slim\nARG V=12.4.1\nRUN pip install torch==2.6.0 --index-url https://download.pytorch.org/whl/cu${V%.*}\n"}, A100_550, "wrong-index-tag", "Dockerfile:3"),
     "onnxruntime-gpu on cuDNN 8": ({"Dockerfile": "FROM nvidia/cuda:12.2.2-cudnn8-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip install onnxruntime-gpu==1.19.2\n"}, A100_550, "cudnn-major-mismatch", "Dockerfile:3"),
 }
 
