@@ -79,8 +79,10 @@ size_t particle_put(struct strbuf *out, const char *s)
 			e = ENDS_IN_VOWEL;
 		if (e == ENDS_UNKNOWN)
 			strbuf_add(out, particles[i].open);
+		else if (e == ENDS_IN_VOWEL)
+			strbuf_add(out, particles[i].vowel);
 		else
-			strbuf_add(out, e == ENDS_IN_VOWEL ? particles[i].vowel : particles[i].consonant);
+			strbuf_add(out, particles[i].consonant);
 		return strlen(particles[i].open);
 	}
 	return 0;
