@@ -471,6 +471,29 @@ static struct finding *undecided(struct triage *t)
 	return f;
 }
 
+/* What the text says of it elsewhere, and differently: the conclusion is less certain then. */
+static void contradicted(struct judge *j, struct finding *root)
+{
+	size_t i, k, n = root->n_evidence;
+
+	if (root->id == FINDING_MULTIPLE_ENVS)
+		return;
+	for (i = 0; i < j->s->n_signs; i++) {
+		const struct sign *g = &j->s->signs[i];
+
+		if (strncmp(fact_value(&g->id, ""), "differs:", 8) != 0)
+			continue;
+		for (k = 0; k < n && k < root->n_evidence; k++) {
+			if (strcmp(root->evidence[k].field, g->id.value + 8) != 0)
+				continue;
+			finding_inferred(root);
+			finding_evidence(j, root, root->evidence[k].field,
+					 fact_value(&g->value, ""), NULL, g->value.source);
+			break;
+		}
+	}
+}
+
 const struct finding *triage_root(struct judge *j)
 {
 	struct triage *t = arena_alloc(j->a, sizeof(*t));
@@ -493,6 +516,7 @@ const struct finding *triage_root(struct judge *j)
 		drop_undecided(j);
 	root = root ? deepest(j, root, n_ordinary) : undecided(t);
 	severities(j, root);
+	contradicted(j, root);
 	triage_rule_out(t, root);
 	return root;
 }

@@ -17,6 +17,11 @@ static void header(struct paste *p, struct view s, size_t i)
 		paste_fact(p, "driver.version", m.group[1], i);
 	else if (paste_match(p, "NVIDIA-SMI\\s+(\\d{3}\\.[\\d.]+)", s, &m))
 		paste_fact(p, "driver.version", m.group[1], i);
+	/* A narrow window breaks the row where it is full. */
+	if (!view_ends(s, "|") && s.p[0] == '|' && i + 1 < p->t.n &&
+	    s.n + p->t.lines[i + 1].s.n < 200)
+		s = view_of(arena_printf(p->a, "%s%s", view_dup(p->a, s),
+					 view_dup(p->a, p->t.lines[i + 1].s)));
 	if (!paste_match(p, "CUDA(?:\\s+UMD)?\\s+Version:\\s*(\\d+\\.\\d+|N/A|ERR!)", s, &m))
 		return;
 	if (view_is(m.group[1], "N/A"))

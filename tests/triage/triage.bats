@@ -252,3 +252,17 @@ for a in asks:
 	"$CUVET" triage --snapshot "$T/x" >"$T/out"
 	lacks "$T/out" '1\.0\.0'
 }
+
+@test "P8 a contradiction makes the answer less certain, and is shown" {
+	printf 'Nvidia driver version: 450.80.02\nPyTorch version: 2.5.1+cu124\n' >"$T/x"
+	echo 'RuntimeError: The NVIDIA driver on your system is too old (found version 11000).' >>"$T/x"
+	certainty() {
+		"$CUVET" triage --json "$T/x" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)["root_cause"]
+print(r["name"], r["certainty"], *[e["source"] for e in r["evidence"] if e["field"] == "driver.version"])'
+	}
+	[ "$(certainty)" = "driver-too-old observed pasted line 1" ]
+	echo '| NVIDIA-SMI 535.183.01   Driver Version: 535.183.01   CUDA Version: 12.2 |' >>"$T/x"
+	[ "$(certainty)" = "driver-too-old inferred pasted line 1 pasted line 4" ]
+}

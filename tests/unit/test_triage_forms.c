@@ -27,6 +27,11 @@ static void smi_tables(void **state)
 	assert_true(has(&w, "smi-cuda-na"));
 	assert_true(has(&w, "mig-devices"));
 	arena_free(w.a);
+	/* Broken by a narrow window. */
+	read_text(&w, "| NVIDIA-SMI 535.183.01             Driver Version: 535.183.01   CUDA Ver\n"
+		      "sion: 12.2     |\n");
+	is(&w.s.driver.cuda_ceiling, "12.2", "pasted line 1");
+	arena_free(w.a);
 	/* A name that is cut off, and a size that leaves one compute capability. */
 	read_text(
 		&w,
