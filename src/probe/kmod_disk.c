@@ -170,10 +170,11 @@ void kmod_packed_facts(struct probe_ctx *p, struct module *m, int fd, const char
 	out = packed_file(p->a, fd, packed[0], *budget, &err);
 	if (out == -ERR_TOOBIG)
 		*budget = 0;
-	if (out == -ERR_PARSE)
-		fact_broken(&m->version, m->path.value, arena_strdup(p->a, err.msg));
-	else if (out < 0)
+	/* What this machine or this run cannot do is not the file's fault. */
+	if (out == -ERR_TOOBIG || out == -ERR_UNSUPPORTED || out == -ERR_NOMEM)
 		m->version.why = arena_strdup(p->a, err.msg);
+	else if (out < 0)
+		fact_broken(&m->version, m->path.value, arena_strdup(p->a, err.msg));
 	if (out < 0 || fstat(out, &st) < 0)
 		return;
 	*budget -= (size_t)st.st_size < *budget ? (size_t)st.st_size : *budget;

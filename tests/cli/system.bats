@@ -206,3 +206,31 @@ node() {
 	cuvet check --deep --json
 	[ -z "$(ls -A "$HOME")" ] || fail "something was written"
 }
+
+# with_log XID: the capture of an H200 with such a line in its kernel log, and cuInit failing.
+with_log() {
+	python3 - "$CUVET_ROOT/tests/captures/h200-torch-2.11.json" "$1" >"$BATS_TEST_TMPDIR/m.json" <<-'EOF'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		f = d['facts']
+		f['parts']['log'] = {'v': 'yes', 's': 'dmesg'}
+		f['driver']['cuda_init'] = {'v': '999', 's': 'cuInit'}
+		e = {'id': 'xid', 'xid': sys.argv[2], 'address': f['gpus'][0]['address']['v'], 'text': 'NVRM: Xid', 'count': '1'}
+		f['log'] = [{k: {'v': v, 's': 'dmesg'} for k, v in e.items()}]
+		json.dump(d, sys.stdout)
+	EOF
+	cuvet check "$BATS_TEST_TMPDIR/m.json"
+}
+
+@test "an Xid brings the catalogue's action along" {
+	with_log 95
+	expect_out gpu-ecc-error
+	expect_out "nvidia-smi --gpu-reset"
+	with_log 94
+	expect_out gpu-ecc-error
+	expect_no_out "nvidia-smi --gpu-reset"
+	expect_out "Start the program that was hit anew"
+	with_log 74
+	expect_out gpu-hardware-fault
+	expect_out "nvidia-smi nvlink -e"
+}

@@ -59,6 +59,7 @@ static void log_lines(void **state)
 		"<6>[   12.345] NVRM: Xid (PCI:0000:0b:00 GPU-I:01): 48, pid=1, name=x, DBE\n"
 		"[   13.0] nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12028, Non-fatal\n"
 		"NVRM: Xid (PCI:0000:0b:00): 48, pid=2, name=y, DBE\n"
+		"[    5.123456] box kernel: NVRM: Xid (PCI:0000:0b:00): 48, pid=3, DBE\n"
 		"NVRM: The NVIDIA GPU 0000:01:00.0 (PCI ID: 10de:2c05)\n"
 		"NVRM: installed in this system is not supported by the\n"
 		"NVRM: NVIDIA 550.120 driver release.\n"
@@ -70,7 +71,7 @@ static void log_lines(void **state)
 	IS(s->log[0].xid, "79");
 	IS(s->log[0].address, "0000:0b:00.0");
 	IS(s->log[1].xid, "48");
-	IS(s->log[1].count, "2");
+	IS(s->log[1].count, "3");
 	IS(s->log[2].id, "sxid");
 	IS(s->log[3].id, "release-unsupported");
 	IS(s->log[3].address, "0000:01:00.0");
