@@ -14,6 +14,9 @@ static const char *const wanted[] = {
 	"nvidia-fabricmanager", "nvidia-persistenced", "nvidia-imex", "nvidia-mps", "nvidia-dcgm",
 };
 
+/* They hold the GPU while modules are to be reloaded: of interest where they run. */
+static const char *const desktops[] = { "gdm", "gdm3", "sddm", "lightdm", "xdm" };
+
 static void add(struct probe_ctx *p, const char *name, const char *state, const char *source)
 {
 	struct unit *u;
@@ -25,25 +28,35 @@ static void add(struct probe_ctx *p, const char *name, const char *state, const 
 	fact_set(&u->state, state, source);
 }
 
-/* A unit that runs has a cgroup (v2, or v1's named hierarchy); one that does not may still have a
- * file. */
-static void live_unit(struct probe_ctx *p, const char *name)
+/* A unit that runs has a cgroup (v2, or v1's named hierarchy). */
+static bool is_active(struct probe_ctx *p, const char *name)
 {
 	static const char *const groups[] = { "/sys/fs/cgroup/system.slice",
 					      "/sys/fs/cgroup/systemd/system.slice",
 					      "/sys/fs/cgroup/unified/system.slice" };
+	const char *path;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(groups); i++) {
+		path = arena_printf(p->a, "%s/%s.service", groups[i], name);
+		if (sysroot_exists(p->root, path)) {
+			add(p, name, "active", path);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One that does not run may still have a file. */
+static void live_unit(struct probe_ctx *p, const char *name)
+{
 	static const char *const files[] = { "/etc/systemd/system", "/run/systemd/system",
 					     "/usr/lib/systemd/system", "/lib/systemd/system" };
 	const char *unit = arena_printf(p->a, "%s.service", name), *path;
 	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(groups); i++) {
-		path = path_join(p->a, groups[i], unit);
-		if (sysroot_exists(p->root, path)) {
-			add(p, name, "active", path);
-			return;
-		}
-	}
+	if (is_active(p, name))
+		return;
 	for (i = 0; i < ARRAY_LEN(files); i++) {
 		path = path_join(p->a, files[i], unit);
 		if (sysroot_exists(p->root, path)) {
@@ -67,6 +80,8 @@ static void live(struct probe_ctx *p)
 	fact_flag(&p->s->parts.services, true, "/sys/fs/cgroup");
 	for (i = 0; i < ARRAY_LEN(wanted); i++)
 		live_unit(p, wanted[i]);
+	for (i = 0; i < ARRAY_LEN(desktops) && !is_active(p, desktops[i]); i++)
+		;
 }
 
 static void run(struct probe_ctx *p)

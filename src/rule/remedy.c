@@ -379,6 +379,19 @@ void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum 
 	driver_page(j, f, branch);
 }
 
+/* A desktop that runs: gdm and its kin, by the probe of services. */
+static bool desktop_runs(const struct snapshot *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_services; i++)
+		if (strstr(fact_value(&s->services[i].name, ""), "dm") &&
+		    !strstr(s->services[i].name.value, "nvidia") &&
+		    fact_is(&s->services[i].state, "active"))
+			return true;
+	return false;
+}
+
 void remedy_reload(struct judge *j, struct finding *f)
 {
 	struct remedy *r;
@@ -394,6 +407,8 @@ void remedy_reload(struct judge *j, struct finding *f)
 		j, f, "%s",
 		_("Without a reboot: stop everything that uses the GPU (also the desktop), then "
 		  "reload the modules."));
+	if (desktop_runs(j->s))
+		remedy_command(j, r, "sudo systemctl isolate multi-user.target");
 	remedy_command(j, r, "sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia");
 	remedy_command(j, r, "sudo modprobe nvidia && sudo modprobe nvidia_uvm");
 	r->needs_root = true;

@@ -34,9 +34,9 @@ static void pad(struct bytes *b, size_t to)
 /* A member in cpio's newc form. */
 static void member(struct bytes *b, const char *name, const char *data, size_t n)
 {
-	b->n += (size_t)sprintf(b->p + b->n,
-				"070701%08x%08x%08x%08x%08x%08x%08zx%08x%08x%08x%08x%08zx%08x", 1,
-				*data ? 0100644 : 0, 0, 0, 1, 0, n, 0, 0, 0, 0, strlen(name) + 1, 0);
+	b->n += (size_t)sprintf(
+		b->p + b->n, "070701%08x%08x%08x%08x%08x%08x%08zx%08x%08x%08x%08x%08zx%08x", 1,
+		*data ? 0100644 : 0, 0, 0, 1, 0, n, 0, 0, 0, 0, strlen(name) + 1, 0);
 	strcpy(b->p + b->n, name);
 	b->n += strlen(name) + 1;
 	pad(b, 4);
