@@ -448,10 +448,15 @@ install-lib: lib
 	install -m 644 build/lib/libcuvet.a '$(DESTDIR)$(LIBDIR)/libcuvet.a'
 	install -D -m 644 include/cuvet.h '$(DESTDIR)$(INCLUDEDIR)/cuvet.h'
 	install -D -m 644 build/lib/libcuvet.pc '$(DESTDIR)$(PKGCONFIGDIR)/libcuvet.pc'
+	install -D -m 644 -t '$(DESTDIR)$(DOCDIR)/examples' docs/examples/check.c docs/examples/check.py
+	install -D -m 644 docs/library.md '$(DESTDIR)$(DOCDIR)/library.md'
 uninstall-lib:
 	rm -f '$(DESTDIR)$(LIBDIR)'/$(LIB_NAME)* \
 		'$(DESTDIR)$(LIBDIR)'/libcuvet.a '$(DESTDIR)$(INCLUDEDIR)'/cuvet.h \
-		'$(DESTDIR)$(PKGCONFIGDIR)'/libcuvet.pc
+		'$(DESTDIR)$(PKGCONFIGDIR)'/libcuvet.pc '$(DESTDIR)$(DOCDIR)'/library.md \
+		'$(DESTDIR)$(DOCDIR)'/examples/check.c '$(DESTDIR)$(DOCDIR)'/examples/check.py
+	for d in '$(DESTDIR)$(DOCDIR)'/examples '$(DESTDIR)$(DOCDIR)'; do \
+		if [ -d "$$d" ]; then rmdir --ignore-fail-on-non-empty "$$d"; fi; done
 .PHONY: install-lib uninstall-lib
 
 uninstall: uninstall-lib

@@ -9,6 +9,7 @@ import ctypes
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -335,6 +336,51 @@ int main(void)
                     "-lcuvet"], check=True)
     p = subprocess.run([out], env=ENV, capture_output=True, check=False, timeout=60)
     assert p.returncode == 0 and not p.stdout and not p.stderr, p
+
+
+@test
+def another_locale_and_ignored_children_change_no_answer(folder):
+    source, out = folder / "l.c", folder / "l"
+    source.write_text(r"""
+#include <cuvet.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	char comma[16];
+	struct cuvet *c;
+	const char *text;
+	size_t n;
+
+	if (argc > 1 && !setlocale(LC_ALL, argv[1]))
+		return 77;
+	signal(SIGCHLD, SIG_IGN);
+	if (cuvet_open(NULL, &c) || cuvet_look_live(c) || cuvet_judge(c) < 0)
+		return 1;
+	if (cuvet_assume(c, "gpu=RTX 5090") || cuvet_assume(c, "torch=2.6.0+cu124") ||
+	    cuvet_look_assumed(c) || cuvet_judge(c) != CUVET_BLOCKED ||
+	    cuvet_report(c, "json", &text, &n))
+		return 2;
+	fwrite(text, 1, n, stdout);
+	cuvet_close(c);
+	snprintf(comma, sizeof(comma), "%.1f", 0.5);
+	return argc > 1 && strcmp(comma, "0,5") ? 3 : 0;
+}
+""")
+    subprocess.run([*CC, f"-I{ROOT}/include", "-o", out, source, f"-L{LIB}", "-lcuvet"], check=True)
+    plain = subprocess.run([out], env=ENV, capture_output=True, check=False, timeout=60)
+    assert plain.returncode == 0 and b"gpu-too-new-for-build" in plain.stdout, plain
+    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"],
+                          capture_output=True, check=False) if shutil.which("localedef") else None
+    if not made or made.returncode:
+        print("# skipped: no locale with a comma can be made here")
+        return
+    env = dict(ENV, LOCPATH=str(folder))
+    comma = subprocess.run([out, "de_DE.UTF-8"], env=env, capture_output=True, check=False, timeout=60)
+    assert comma.returncode == 0 and comma.stdout == plain.stdout, comma
 
 
 @test
