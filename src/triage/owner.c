@@ -102,12 +102,18 @@ static struct view heading(struct view v)
 
 static const struct mark *mark_of(struct view words)
 {
+	static const char *const of_forms[] = { " you",		  "submit", " issue", "eature",
+						"nvironment var", " bug",   "post" };
 	size_t i;
 
 	/* A sentence says more than where one is. */
 	if (!words.n || words.n > 60 || memchr(words.p, '.', words.n) ||
 	    memchr(words.p, '=', words.n) || memchr(words.p, '/', words.n))
 		return NULL;
+	/* "Before you start", "New feature" of an issue's form speak of the form. */
+	for (i = 0; i < ARRAY_LEN(of_forms); i++)
+		if (view_find(words, of_forms[i]) >= 0)
+			return NULL;
 	for (i = 0; i < ARRAY_LEN(marks); i++)
 		/* "Now", "After the update"; "New issue about ..." is another matter. */
 		if (begins(words, marks[i].words) && (marks[i].place || words.n <= 28))
@@ -309,7 +315,48 @@ static void choose(struct owners *list)
 struct state {
 	struct owner now;
 	size_t since;
+	size_t level; /* of that heading in Markdown; 7 when it is none */
+	bool fenced;
 };
+
+/* "## Logs": the level of a Markdown heading. In a block of code "#" begins a comment. */
+static size_t level_of(const struct text *t, size_t i, const struct state *st)
+{
+	struct view s = t->lines[i].s;
+	size_t n = 0;
+
+	while (n < s.n && s.p[n] == '#')
+		n++;
+	if (!n || n > 6 || n >= s.n || s.p[n] != ' ' || st->fenced)
+		return 0;
+	return n > 1 || (i && !t->lines[i - 1].s.n) ? n : 0;
+}
+
+/* A section ends where another of its level begins. */
+static void next_section(const struct text *t, size_t i, const struct mark *m, struct state *st)
+{
+	size_t level = level_of(t, i, st);
+
+	if (m) {
+		if (m->place)
+			st->now.place = m->place;
+		st->now.time = m->time;
+		st->level = level ? level : 7;
+	} else if (level && st->level && level <= st->level) {
+		st->now = (struct owner){ .place = PLACE_UNSAID };
+		st->level = 0;
+	} else {
+		return;
+	}
+	st->since = i;
+}
+
+/* A fence is an empty line whose text is still there. */
+static bool is_fence(const struct text *t, const struct line *l)
+{
+	return !l->s.n && l->s.p + 3 <= t->s.p + t->s.n &&
+	       (memcmp(l->s.p, "```", 3) == 0 || memcmp(l->s.p, "~~~", 3) == 0);
+}
 
 static void one_line(struct arena *a, struct text *t, size_t i, struct owners *list,
 		     struct state *st)
@@ -318,12 +365,10 @@ static void one_line(struct arena *a, struct text *t, size_t i, struct owners *l
 	const struct mark *m = l->cmd_at ? NULL : mark_of(heading(l->s));
 	struct owner o;
 
-	if (m) {
-		if (m->place)
-			st->now.place = m->place;
-		st->now.time = m->time;
-		st->since = i;
-	}
+	if (is_fence(t, l))
+		st->fenced = !st->fenced;
+	if (!l->cmd_at)
+		next_section(t, i, m, st);
 	o = st->now;
 	if (l->cmd_at) {
 		read_prompt(line_prompt(l), &o);
@@ -354,6 +399,8 @@ void owners_find(struct arena *a, struct text *t, struct owners *ret)
 			file = t->lines[i].file;
 			file_owner(t, file, &st.now);
 			st.since = i;
+			st.level = 0;
+			st.fenced = false;
 		}
 		one_line(a, t, i, ret, &st);
 	}

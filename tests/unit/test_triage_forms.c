@@ -564,6 +564,26 @@ static void P8_host_and_container(void **state)
 	arena_free(w.a);
 }
 
+static void P8_sections_end(void **state)
+{
+	struct paste_world w;
+
+	(void)state;
+	/* Another heading of the level ends a section; a deeper one and a comment do not. */
+	read_text(&w, "## Container\n### Versions\n```\n# first\nLibc version: glibc-2.31\n```\n"
+		      "RuntimeError: failed\n## Anything else\nLibc version: glibc-2.39\n"
+		      "## Host\nNvidia driver version: 550.54\n");
+	is(&w.s.host.glibc, "2.31", "pasted line 5 (container)");
+	is(&w.s.driver.version, "550.54", "pasted line 11 (host)");
+	arena_free(w.a);
+	/* The words of an issue's form tell no times apart. */
+	read_text(&w, "### Before submitting your issue\nPyTorch version: 2.4.0+cu121\n"
+		      "### New feature\nIs CUDA available: False\n");
+	is(&w.s.pythons[0].torch.version, "2.4.0+cu121", "pasted line 2");
+	assert_int_equal(w.s.n_pythons, 1);
+	arena_free(w.a);
+}
+
 static void P8_headings_in_Korean(void **state)
 {
 	struct paste_world w;
@@ -712,6 +732,7 @@ int main(void)
 		cmocka_unit_test(prose),
 		cmocka_unit_test(prefixes_of_logs),
 		cmocka_unit_test(P8_host_and_container),
+		cmocka_unit_test(P8_sections_end),
 		cmocka_unit_test(P8_headings_in_Korean),
 		cmocka_unit_test(P8_before_and_after),
 		cmocka_unit_test(P8_two_environments_and_two_machines),
