@@ -49,7 +49,15 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
 		>/dev/null 2>&1 && echo "it was packed")"
 fi
 
-# -------- the checks of the portable program
+# -------- the portable programs, as far as it can be seen without building them
+
+# Functions that musl does not have (the static program), or that glibc 2.28 did not have yet.
+absent='renameat2|preadv2|pwritev2|sigabbrev_np|sigdescr_np|strerrorname_np|strerrordesc_np|gettid'
+absent+='|close_range|closefrom|pidfd_[a-z]*|strlcpy|strlcat|mallinfo2?|execveat|twalk_r'
+absent+='|__isoc23_[a-z]*|arc4random[a-z_]*'
+tap "no function that an older glibc or musl lacks" "$(
+	[ -e build/libcuvet.a ] || echo "build/libcuvet.a: not built"
+	nm -A -u build/libcuvet.a 2>/dev/null | grep -E " U ($absent)(@.*)?\$")"
 
 if command -v readelf >/dev/null && [ -x build/cuvet ]; then
 	said=$(sh packaging/check-symbols.sh -m 2.2.4 build/cuvet 2>&1)

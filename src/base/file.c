@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -151,7 +152,10 @@ int file_may_be_new(const char *path, bool replace, struct err *err)
 /* rename() that never replaces; where the file system cannot do that, by a second name. */
 static int rename_new(const char *from, const char *to)
 {
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+	enum { NO_REPLACE = 1 };
+
+	/* As a system call: not every C library has the function. */
+	if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, NO_REPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;
