@@ -43,16 +43,17 @@ static void make_plan(struct run *r, struct guide_input *in)
 		in->plan = plan_solve(r->a, m, t, w, &po);
 }
 
-static void judge(struct run *r, struct guide_input *in, struct judge_options *jo,
+static void judge(struct run *r, struct guide_input *in, const struct judge_options *asked,
 		  struct results *results)
 {
 	struct env_check with = { .fix = "eval \"$(cuvet env)\"", .root = in->root };
+	struct judge_options jo = *asked;
 
 	if (in->root) {
-		jo->more = env_check;
-		jo->with = &with;
+		jo.more = env_check;
+		jo.with = &with;
 	}
-	judge_run(r->a, in->s, in->c, jo, results);
+	judge_run(r->a, in->s, in->c, &jo, results);
 }
 
 static int run(struct run *r)
