@@ -43,14 +43,38 @@ static void availability(struct paste *p, struct view s, size_t i)
 			 i, m.group[1]);
 }
 
+/* "True NVIDIA A10G", "(True, 8)". */
+static bool begins(struct view s, const char *word)
+{
+	if (view_starts(s, "("))
+		s = view_skip(s, 1);
+	if (!view_starts(s, word))
+		return false;
+	s = view_skip(s, strlen(word));
+	return s.n > 1 && (s.p[0] == ' ' || s.p[0] == ',') && s.n < 60;
+}
+
+/* The name of a GPU that an answer says; a sentence below it is none. */
+static struct view gpu_of(struct paste *p, struct view s)
+{
+	struct regex_match m;
+
+	if (paste_match(p,
+			"^\\(?(?:True|False)?,? ?['\"]?((?:NVIDIA|GeForce|Tesla|Quadro|GRID|TITAN|RTX|GTX|"
+			"Orin|Xavier|Jetson|Graphics Device|[ABHKLMPTV]\\d{1,3})\\b.*?)['\"]?\\)?$",
+			s, &m))
+		return m.group[1];
+	return (struct view){ 0 };
+}
+
 static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 {
 	size_t k, asked = 0;
 
 	if (view_find(cmd, "cuda.is_available") >= 0 || view_find(cmd, "is_built_with_cuda") >= 0) {
-		if (view_is(s, "True") || view_ends(s, " True"))
+		if (view_is(s, "True") || view_ends(s, " True") || begins(s, "True"))
 			sign_add(p, "cuda-available-true", i, s);
-		else if (view_is(s, "False") || view_ends(s, " False"))
+		else if (view_is(s, "False") || view_ends(s, " False") || begins(s, "False"))
 			sign_add(p, "cuda-available-false", i, s);
 	}
 	/* The two together: "(False, None)". */
@@ -71,7 +95,9 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 	for (k = 0; k < ARRAY_LEN(questions) && asked == 1; k++)
 		if (view_find(cmd, questions[k].asks) >= 0 && s.n < 400) {
 			/* Warnings come first; the answer is short. */
-			if (strcmp(questions[k].fact, "torch.archs") == 0 || s.n < 80)
+			if (strcmp(questions[k].fact, "gpu.name") == 0)
+				s = gpu_of(p, s);
+			if (s.n && (strcmp(questions[k].fact, "torch.archs") == 0 || s.n < 80))
 				paste_fact(p, questions[k].fact, s, i);
 		}
 	if (asked > 1 && s.n < 120) {
