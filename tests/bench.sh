@@ -52,11 +52,14 @@ for i in $(seq 125); do
 	cp $out/projects/Dockerfile "$dir/Dockerfile"
 	printf 'torch==2.12.0\ntorchvision\nxformers\n' >"$dir/requirements.txt"
 	printf 'channels: [conda-forge]\ndependencies: [pytorch-gpu]\n' >"$dir/environment.yml"
-	printf 'services:\n  a:\n    image: nvidia/cuda:11.0-base\n    gpus: all\n' >"$dir/compose.yml"
-	printf '[project]\nname = "p"\ndependencies = ["torch>=2.5", "jax"]\n' >"$dir/pyproject.toml"
+	printf 'services:\n  a:\n    image: nvidia/cuda:11.0-base\n    gpus: all\n' \
+		>"$dir/compose.yml"
+	printf '[project]\nname = "p"\ndependencies = ["torch>=2.5", "jax"]\n' \
+		>"$dir/pyproject.toml"
 	printf '[packages]\ntorch = "==2.5.1"\n' >"$dir/Pipfile"
-	printf 'from setuptools import setup\nsetup(install_requires=["torch==2.6.0"])\n' >"$dir/setup.py"
-	printf 'on: push\njobs:\n  a:\n    runs-on: gpu\n    steps:\n      - run: pip install vllm\n' \
+	printf 'from setuptools import setup\nsetup(install_requires=["torch==2.6.0"])\n' \
+		>"$dir/setup.py"
+	printf 'on: push\njobs:\n  a:\n    runs-on: gpu\n    steps:\n      - run: %s\n' 'pip install vllm' \
 		>"$dir/.github/workflows/ci.yml"
 done
 target='--assume gpu=T4 --assume driver=535.183.01'

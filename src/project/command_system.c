@@ -272,3 +272,24 @@ void command_other(struct shell *sh, const struct command *c)
 	if (!strstr(run, "NVIDIA-Linux-"))
 		project_action(sh->r, sh->p, ACT_TOOLKIT, run, NULL, word_place(sh, &c->words[at]));
 }
+
+/* ggml and its kin link libcudart and libcublas; a static build says so. */
+static bool linked_with_cuda(const struct project *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_actions; i++)
+		if (p->actions[i].act == ACT_COMPILE && strcmp(p->actions[i].what, "cmake") == 0 &&
+		    p->actions[i].version && strcmp(p->actions[i].version, "shared") == 0)
+			return true;
+	return false;
+}
+
+void project_carry(struct project_reader *r, struct project *p, const struct project *from,
+		   const char *src, struct place at)
+{
+	if (strstr(src, "/cuda") || strstr(src, "libcu"))
+		project_action(r, p, ACT_LIBRARY, src, NULL, at);
+	else if (linked_with_cuda(from))
+		project_action(r, p, ACT_CARRIES, src, NULL, at);
+}

@@ -380,29 +380,6 @@ static bool is_environment(const char *path)
 	return false;
 }
 
-/* ggml and its kin link libcudart and libcublas; a static build says so. */
-static const struct action *linked_with_cuda(const struct project *p)
-{
-	size_t i;
-
-	for (i = 0; i < p->n_actions; i++)
-		if (p->actions[i].act == ACT_COMPILE && strcmp(p->actions[i].what, "cmake") == 0 &&
-		    p->actions[i].version && strcmp(p->actions[i].version, "shared") == 0)
-			return &p->actions[i];
-	return NULL;
-}
-
-/* A program of another stage, or the libraries that it needs. */
-static void carry(struct docker *d, const struct stage *from, const char *src, struct place at)
-{
-	struct stage *st = current(d);
-
-	if (strstr(src, "/cuda") || strstr(src, "libcu"))
-		project_action(d->r, st->p, ACT_LIBRARY, src, NULL, at);
-	else if (linked_with_cuda(from->p))
-		project_action(d->r, st->p, ACT_CARRIES, src, NULL, at);
-}
-
 static void from_stage(struct docker *d, const char *name, const char *src, struct place line)
 {
 	struct stage *st = current(d), *from;
@@ -411,7 +388,7 @@ static void from_stage(struct docker *d, const char *name, const char *src, stru
 	if (!at || at == d->n)
 		return;
 	from = &d->stages[at - 1];
-	carry(d, from, src, line);
+	project_carry(d->r, st->p, from->p, src, line);
 	if (!is_environment(src))
 		return;
 	from->brings = true;

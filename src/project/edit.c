@@ -71,7 +71,8 @@ bool edit_apply(struct arena *a, struct view text, const struct edit *e, struct 
 	if (!e->line || !e->column || !n || !find_line(text, e->line, &begin, &end, &eol))
 		return false;
 	at = begin + e->column - 1;
-	/* A place may be that of the quote; what would be more than one word stays out of quotes. */
+	/* A place may be that of the quote; what would be more than one word stays out of quotes.
+	 */
 	if (at < end && strchr("\"'", text.p[at]) && text.p[at] != e->old[0])
 		at++;
 	quoted = at > begin && strchr("\"'", text.p[at - 1]) != NULL;
@@ -122,6 +123,11 @@ static struct lines split(struct arena *a, struct view text)
 	return l;
 }
 
+static struct view line_at(const struct lines *l, size_t i)
+{
+	return l->v && i < l->n ? l->v[i] : (struct view){ .p = "", .n = 0 };
+}
+
 static bool same(const struct lines *x, size_t i, const struct lines *y, size_t k)
 {
 	return x->v[i].n == y->v[k].n && memcmp(x->v[i].p, y->v[k].p, x->v[i].n) == 0;
@@ -170,14 +176,14 @@ static void put_hunk(struct strbuf *out, const struct lines *x, const struct lin
 		      c->to - before + (k > 0), k);
 	for (i = begin; n; c++, n--) {
 		for (; i < c->from; i++)
-			put_line(out, ' ', x->v[i]);
+			put_line(out, ' ', line_at(x, i));
 		for (; i < c->from + c->n_from; i++)
-			put_line(out, '-', x->v[i]);
+			put_line(out, '-', line_at(x, i));
 		for (k = c->to; k < c->to + c->n_to; k++)
-			put_line(out, '+', y->v[k]);
+			put_line(out, '+', line_at(y, k));
 	}
 	for (; i < end; i++)
-		put_line(out, ' ', x->v[i]);
+		put_line(out, ' ', line_at(x, i));
 }
 
 void edit_diff(struct arena *a, const char *path, struct view before, struct view after,
@@ -201,7 +207,7 @@ void edit_diff(struct arena *a, const char *path, struct view before, struct vie
 		return;
 	strbuf_printf(out, "--- %s\n+++ %s\n", path, path);
 	for (first = 0, i = 1; i <= n; i++)
-		if (i == n || c[i].from > c[i - 1].from + c[i - 1].n_from + 2 * AROUND) {
+		if (i == n || c[i].from > c[i - 1].from + c[i - 1].n_from + (size_t)2 * AROUND) {
 			put_hunk(out, &x, &y, c + first, i - first);
 			first = i;
 		}

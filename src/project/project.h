@@ -252,6 +252,9 @@ void project_doubt(struct project_reader *r, struct project *p, struct place at,
 		   ...) ATTR_PRINTF(4, 5);
 void project_action(struct project_reader *r, struct project *p, enum act act, const char *what,
 		    const char *version, struct place at);
+/* What a stage copies from another: a program that was linked with CUDA, or the libraries. */
+void project_carry(struct project_reader *r, struct project *p, const struct project *from,
+		   const char *src, struct place at);
 /* Last setting of that name, or NULL. */
 const struct setting *project_env(const struct project *p, const char *name);
 void project_set(struct project_reader *r, struct project *p, const char *name, const char *value,

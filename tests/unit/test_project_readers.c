@@ -121,9 +121,13 @@ static void requirements(void **state)
 {
 	static const struct row v[] = {
 		{ .path = "q/requirements.txt",
-		  .text = "# a\n  Torch_Vision==0.20.1 ; python_version > '3.8'\n-i https://pypi.org/simple\n"
-			  "--extra-index-url=https://u:p@download.pytorch.org/whl/cu124\njax[cuda12]>=0.4\n",
-		  .want = "requirements pip({https://pypi.org/simple main} {https://download.pytorch.org/whl/cu124} torch-vision==0.20.1@2:3;python_version > '3.8' jax+cuda12>=0.4@5:1)" },
+		  .text = "# a\n  Torch_Vision==0.20.1 ; python_version > '3.8'\n-i https://pypi."
+			  "org/simple\n"
+			  "--extra-index-url=https://u:p@download.pytorch.org/whl/cu124\njax[cuda"
+			  "12]>=0.4\n",
+		  .want = "requirements pip({https://pypi.org/simple main} {https://download.pyto"
+			  "rch.org/whl/cu124} torch-vision==0.20.1@2:3;python_version > '3.8' jax"
+			  "+cuda12>=0.4@5:1)" },
 		{ .path = "q/requirements.txt",
 		  .text = "torch==2.5.1 \\\n    --hash=sha256:aa\n-r more.txt\n-c /etc/c.txt\n",
 		  .more = "q/more.txt",
@@ -136,7 +140,8 @@ static void requirements(void **state)
 		  .text = "-r requirements.txt\n",
 		  .want = "requirements pip() doubts=1" },
 		{ .path = "q/requirements.txt",
-		  .text = "https://download.pytorch.org/whl/cu118/torch-2.1.0%2Bcu118-cp310-cp310-linux_x86_64.whl\n",
+		  .text = "https://download.pytorch.org/whl/cu118/torch-2.1.0%2Bcu118-cp310-cp310"
+			  "-linux_x86_64.whl\n",
 		  .want = "requirements pip(torch==2.1.0+cu118@1:1)" },
 	};
 
@@ -148,14 +153,21 @@ static void dockerfiles(void **state)
 {
 	static const struct row v[] = {
 		{ .path = "q/Dockerfile",
-		  .text = "ARG V=12.4.1\nFROM nvidia/cuda:${V}-base-ubuntu22.04 AS b\nRUN pip install --no-cache-dir \\\n  # c\n  'torch==2.5.1'\nFROM b\nENV A=1 B=\"x y\"\nRUN python3.11 -m pip install jax\n",
-		  .want = "dockerfile image=nvidia/cuda:12.4.1-base-ubuntu22.04@2:6 python=3.11 pip(torch==2.5.1@5:3) pip(jax@8:31)" },
+		  .text = "ARG V=12.4.1\nFROM nvidia/cuda:${V}-base-ubuntu22.04 AS b\nRUN pip ins"
+			  "tall --no-cache-dir \\\n  # c\n  'torch==2.5.1'\nFROM b\nENV A=1 B=\"x"
+			  " y\"\nRUN python3.11 -m pip install jax\n",
+		  .want = "dockerfile image=nvidia/cuda:12.4.1-base-ubuntu22.04@2:6 python=3.11 p"
+			  "ip(torch==2.5.1@5:3) pip(jax@8:31)" },
 		{ .path = "q/Dockerfile",
-		  .text = "FROM python:3.11 AS a\nRUN pip install torch\nFROM python:3.11-slim\nCOPY --from=a /usr/local /usr/local\n",
-		  .want = "dockerfile a image=python:3.11@1:6 pip(torch@2:17) | dockerfile image=python:3.11-slim@3:6 pip(torch@2:17)" },
+		  .text = "FROM python:3.11 AS a\nRUN pip install torch\nFROM python:3.11-slim\nC"
+			  "OPY --from=a /usr/local /usr/local\n",
+		  .want = "dockerfile a image=python:3.11@1:6 pip(torch@2:17) | dockerfile image="
+			  "python:3.11-slim@3:6 pip(torch@2:17)" },
 		{ .path = "q/Dockerfile",
-		  .text = "FROM x\nRUN <<EOF\nuv pip install --torch-backend=auto torch\nEOF\nRUN apt-get install -y cuda-toolkit-12-4 nvidia-driver-535\n",
-		  .want = "dockerfile image=x@1:6 uv pip(torch@3:37) !cuda-toolkit-12-4 !nvidia-driver-535" },
+		  .text = "FROM x\nRUN <<EOF\nuv pip install --torch-backend=auto torch\nEOF\nRUN"
+			  " apt-get install -y cuda-toolkit-12-4 nvidia-driver-535\n",
+		  .want = "dockerfile image=x@1:6 uv pip(torch@3:37) !cuda-toolkit-12-4 !nvidia-d"
+			  "river-535" },
 		{ .path = "q/Dockerfile",
 		  .text = "FROM x\nRUN pip install torch && pip uninstall -y torch\n",
 		  .want = "dockerfile image=x@1:6 pip(torch@2:17) pip(torch@2:43)" },
@@ -178,30 +190,44 @@ static void pyprojects(void **state)
 {
 	static const struct row v[] = {
 		{ .path = "q/pyproject.toml",
-		  .text = "[project]\nname = 'p'\nrequires-python = '>=3.10'\ndependencies = [\n  'torch>=2.5',\n]\n[tool.uv.sources]\ntorch = { index = 'g' }\n[[tool.uv.index]]\nname = 'g'\nurl = 'https://download.pytorch.org/whl/cu126'\nexplicit = true\n",
-		  .want = "pyproject python>=3.10 uv({https://download.pytorch.org/whl/cu126 named} torch>=2.5@5:3)" },
+		  .text = "[project]\nname = 'p'\nrequires-python = '>=3.10'\ndependencies = [\n "
+			  " 'torch>=2.5',\n]\n[tool.uv.sources]\ntorch = { index = 'g' }\n[[tool."
+			  "uv.index]]\nname = 'g'\nurl = 'https://download.pytorch.org/whl/cu126'"
+			  "\nexplicit = true\n",
+		  .want = "pyproject python>=3.10 uv({https://download.pytorch.org/whl/cu126 name"
+			  "d} torch>=2.5@5:3)" },
 		{ .path = "q/pyproject.toml",
-		  .text = "[tool.poetry]\nname = 'p'\n[tool.poetry.dependencies]\npython = '^3.11'\ntorch = {version = '~2.5', source = 's'}\n[[tool.poetry.source]]\nname = 's'\nurl = 'https://download.pytorch.org/whl/cu124'\npriority = 'explicit'\n",
-		  .want = "pyproject python>=3.11,<4 poetry({https://download.pytorch.org/whl/cu124 named} torch>=2.5,<2.6@5:1)" },
+		  .text = "[tool.poetry]\nname = 'p'\n[tool.poetry.dependencies]\npython = '^3.11"
+			  "'\ntorch = {version = '~2.5', source = 's'}\n[[tool.poetry.source]]\nn"
+			  "ame = 's'\nurl = 'https://download.pytorch.org/whl/cu124'\npriority = "
+			  "'explicit'\n",
+		  .want = "pyproject python>=3.11,<4 poetry({https://download.pytorch.org/whl/cu1"
+			  "24 named} torch>=2.5,<2.6@5:1)" },
 		{ .path = "q/pyproject.toml",
 		  .text = "[project]\nname = 'p'\ndependencies = ['torch']\n[tool.pdm]\n",
 		  .more = "q/pdm.lock",
-		  .beside = "[[package]]\nname = 'torch'\nversion = '2.6.0'\ngroups = ['default']\n[[package]]\nname = 'jax'\nversion = '0.5'\ngroups = ['dev']\n",
-		  .want = "pyproject pdm({https://pypi.org/simple named} torch@3:17 torch==2.6.0L@3:1)" },
+		  .beside = "[[package]]\nname = 'torch'\nversion = '2.6.0'\ngroups = ['default']"
+			  "\n[[package]]\nname = 'jax'\nversion = '0.5'\ngroups = ['dev']\n",
+		  .want = "pyproject pdm({https://pypi.org/simple named} torch@3:17 torch==2.6.0L"
+			  "@3:1)" },
 		{ .path = "q/pyproject.toml",
 		  .text = "[project]\nname = 'p'\nname = 'q'\n",
 		  .want = "error q/pyproject.toml:3:1: this key is defined already" },
 		{ .path = "q/Pipfile",
-		  .text = "[[source]]\nurl = 'https://pypi.org/simple'\nname = 'pypi'\n[packages]\ntorch = '==2.5.1'\n[requires]\npython_version = '3.11'\n",
-		  .want = "pipfile python=3.11 pipenv({https://pypi.org/simple main} torch==2.5.1@5:1)" },
+		  .text = "[[source]]\nurl = 'https://pypi.org/simple'\nname = 'pypi'\n[packages]"
+			  "\ntorch = '==2.5.1'\n[requires]\npython_version = '3.11'\n",
+		  .want = "pipfile python=3.11 pipenv({https://pypi.org/simple main} torch==2.5.1"
+			  "@5:1)" },
 		{ .path = "q/setup.py",
-		  .text = "from setuptools import setup\nsetup(name='x',\n  install_requires=[\n    'torch==2.5.1',  # 'no'\n    \"numpy\"],\n)\n",
+		  .text = "from setuptools import setup\nsetup(name='x',\n  install_requires=[\n "
+			  "   'torch==2.5.1',  # 'no'\n    \"numpy\"],\n)\n",
 		  .want = "setup pip(torch==2.5.1@4:6 numpy@5:6)" },
 		{ .path = "q/setup.py",
 		  .text = "setup(install_requires=read('x'))\n",
 		  .want = "setup pip()" },
 		{ .path = "q/setup.cfg",
-		  .text = "[options]\npython_requires = >=3.9\ninstall_requires =\n    torch==2.5.1\n[x]\n  jax\n",
+		  .text = "[options]\npython_requires = >=3.9\ninstall_requires =\n    torch==2.5"
+			  ".1\n[x]\n  jax\n",
 		  .want = "setup python>=3.9 pip(torch==2.5.1@4:5)" },
 	};
 
@@ -213,23 +239,40 @@ static void locks(void **state)
 {
 	static const struct row v[] = {
 		{ .path = "q/uv.lock",
-		  .text = "[[package]]\nname = 'p'\nsource = { editable = '.' }\ndependencies = [{ name = 'a', extra = ['g'] }]\n[[package]]\nname = 'a'\nversion = '1'\n[package.optional-dependencies]\ng = [{ name = 'torch', marker = \"sys_platform == 'linux'\" }]\n[[package]]\nname = 'torch'\nversion = '2.6.0'\nsource = { registry = 'https://pypi.org/simple' }\n[[package]]\nname = 'jax'\nversion = '0.5'\n",
-		  .want = "lock uv({https://pypi.org/simple named} torch==2.6.0L@12:1;(sys_platform == 'linux'))" },
+		  .text = "[[package]]\nname = 'p'\nsource = { editable = '.' }\ndependencies = ["
+			  "{ name = 'a', extra = ['g'] }]\n[[package]]\nname = 'a'\nversion = '1'"
+			  "\n[package.optional-dependencies]\ng = [{ name = 'torch', marker = \"s"
+			  "ys_platform == 'linux'\" }]\n[[package]]\nname = 'torch'\nversion = '2"
+			  ".6.0'\nsource = { registry = 'https://pypi.org/simple' }\n[[package]]"
+			  "\nname = 'jax'\nversion = '0.5'\n",
+		  .want = "lock uv({https://pypi.org/simple named} torch==2.6.0L@12:1;(sys_platfo"
+			  "rm == 'linux'))" },
 		{ .path = "q/poetry.lock",
-		  .text = "[[package]]\nname = 'torch'\nversion = '2.6.0+cu124'\nmarkers = 'x == 1'\n[package.source]\nurl = 'https://download.pytorch.org/whl/cu124'\n[[package]]\nname = 'jax'\nversion = '1'\noptional = true\n",
-		  .want = "lock uv({https://download.pytorch.org/whl/cu124 named} torch==2.6.0+cu124L@3:1;x == 1)" },
+		  .text = "[[package]]\nname = 'torch'\nversion = '2.6.0+cu124'\nmarkers = 'x == "
+			  "1'\n[package.source]\nurl = 'https://download.pytorch.org/whl/cu124'\n"
+			  "[[package]]\nname = 'jax'\nversion = '1'\noptional = true\n",
+		  .want = "lock uv({https://download.pytorch.org/whl/cu124 named} torch==2.6.0+cu"
+			  "124L@3:1;x == 1)" },
 		{ .path = "q/pylock.toml",
-		  .text = "lock-version = '1.0'\n[[packages]]\nname = 'torch'\nversion = '2.6.0'\nindex = 'https://pypi.org/simple'\n",
+		  .text = "lock-version = '1.0'\n[[packages]]\nname = 'torch'\nversion = '2.6.0'"
+			  "\nindex = 'https://pypi.org/simple'\n",
 		  .want = "lock uv({https://pypi.org/simple named} torch==2.6.0L@4:1)" },
 		{ .path = "q/Pipfile.lock",
-		  .text = "{\"_meta\": {\"sources\": [{\"name\": \"pypi\", \"url\": \"https://pypi.org/simple\"}]},\n \"default\": {\"torch\": {\"version\": \"==2.6.0\", \"index\": \"pypi\"}}}\n",
+		  .text = "{\"_meta\": {\"sources\": [{\"name\": \"pypi\", \"url\": \"https://pyp"
+			  "i.org/simple\"}]},\n \"default\": {\"torch\": {\"version\": \"==2.6.0"
+			  "\", \"index\": \"pypi\"}}}\n",
 		  .want = "lock uv({https://pypi.org/simple named} torch==2.6.0L@2:14)" },
 		{ .path = "q/pixi.lock",
-		  .text = "version: 6\nenvironments:\n  default:\n    channels:\n    - url: https://conda.anaconda.org/conda-forge/\n    packages:\n      linux-64:\n      - conda: https://conda.anaconda.org/conda-forge/linux-64/pytorch-2.5.1-cpu_generic_py311_h1_5.conda\n      - conda: https://conda.anaconda.org/conda-forge/linux-64/zlib-1.3-h1_0.conda\n",
+		  .text = "version: 6\nenvironments:\n  default:\n    channels:\n    - url: https"
+			  "://conda.anaconda.org/conda-forge/\n    packages:\n      linux-64:\n  "
+			  "    - conda: https://conda.anaconda.org/conda-forge/linux-64/pytorch-2"
+			  ".5.1-cpu_generic_py311_h1_5.conda\n      - conda: https://conda.anacon"
+			  "da.org/conda-forge/linux-64/zlib-1.3-h1_0.conda\n",
 		  .want = "lock pixi(pytorch==2.5.1L@8:16)" },
 		{ .path = "q/uv.lock", .text = "[[package]\n", .want = "lock uv() doubts=1" },
 		{ .path = "q/pixi.lock", .text = "a: [", .want = "lock pixi() doubts=1" },
-		{ .path = "q/Pipfile.lock", .text = "{\"default\": ", .want = "lock uv() doubts=1" },
+		{ .path = "q/Pipfile.lock", .text = "{\"default\": ", .want = "lock uv() doubts=1"
+			  },
 	};
 
 	(void)state;
@@ -240,13 +283,18 @@ static void conda(void **state)
 {
 	static const struct row v[] = {
 		{ .path = "q/environment.yml",
-		  .text = "channels: [pytorch, nvidia]\ndependencies:\n  - python=3.10\n  - pytorch::pytorch==2.1.0=py3.10_cuda12.1_cudnn8\n  - pip:\n    - torch==2.5.1\n",
-		  .want = "conda conda(<pytorch> <nvidia> python==3.10.*@3:5 pytorch==2.1.0@4:5) pip(torch==2.5.1@6:7)" },
+		  .text = "channels: [pytorch, nvidia]\ndependencies:\n  - python=3.10\n  - pytor"
+			  "ch::pytorch==2.1.0=py3.10_cuda12.1_cudnn8\n  - pip:\n    - torch==2.5."
+			  "1\n",
+		  .want = "conda conda(<pytorch> <nvidia> python==3.10.*@3:5 pytorch==2.1.0@4:5) "
+			  "pip(torch==2.5.1@6:7)" },
 		{ .path = "q/gpu.yaml",
 		  .text = "dependencies:\n  - pytorch-gpu >=2.1\n",
 		  .want = "conda conda(pytorch-gpu>=2.1@2:5)" },
 		{ .path = "q/pixi.toml",
-		  .text = "[workspace]\nchannels = ['conda-forge']\nplatforms = ['linux-64']\n[system-requirements]\ncuda = '12'\n[dependencies]\npytorch = '2.5.*'\n[pypi-dependencies]\njax = { version = '*', extras = ['cuda12'] }\n",
+		  .text = "[workspace]\nchannels = ['conda-forge']\nplatforms = ['linux-64']\n[sy"
+			  "stem-requirements]\ncuda = '12'\n[dependencies]\npytorch = '2.5.*'\n[p"
+			  "ypi-dependencies]\njax = { version = '*', extras = ['cuda12'] }\n",
 		  .want = "pixi pixi(<conda-forge> pytorch==2.5.*@7:1) uv(jax+cuda12@9:1)" },
 		{ .path = "q/environment.yml",
 		  .text = "dependencies: [a\n",
@@ -261,28 +309,41 @@ static void services(void **state)
 {
 	static const struct row v[] = {
 		{ .path = "q/compose.yml",
-		  .text = "services:\n  a:\n    image: x/y:1\n    runtime: nvidia\n  b:\n    image: z\n    deploy:\n      resources:\n        reservations:\n          devices:\n          - capabilities: [gpu, utility]\n",
-		  .want = "compose a image=x/y:1@3:12 runtime | compose b image=z@6:12 gpu caps=gpu,utility" },
+		  .text = "services:\n  a:\n    image: x/y:1\n    runtime: nvidia\n  b:\n    imag"
+			  "e: z\n    deploy:\n      resources:\n        reservations:\n          "
+			  "devices:\n          - capabilities: [gpu, utility]\n",
+		  .want = "compose a image=x/y:1@3:12 runtime | compose b image=z@6:12 gpu caps=g"
+			  "pu,utility" },
 		{ .path = "q/pod.yaml",
-		  .text = "apiVersion: v1\nkind: Pod\nspec:\n  runtimeClassName: nvidia\n  containers:\n  - name: a\n    image: x\n  - name: b\n    image: y\n    resources:\n      limits:\n        nvidia.com/gpu: 2\n",
+		  .text = "apiVersion: v1\nkind: Pod\nspec:\n  runtimeClassName: nvidia\n  contai"
+			  "ners:\n  - name: a\n    image: x\n  - name: b\n    image: y\n    resou"
+			  "rces:\n      limits:\n        nvidia.com/gpu: 2\n",
 		  .want = "kubernetes a image=x@7:12 runtime | kubernetes b image=y@9:12 gpu" },
 		{ .path = "q/rendered.yaml",
-		  .text = "---\n# Source: c/templates/d.yaml\napiVersion: apps/v1\nkind: Deployment\nspec: {template: {spec: {containers: [{name: c, image: x}]}}}\n---\n# Source: c/templates/e.yaml\napiVersion: v1\nkind: Service\n",
+		  .text = "---\n# Source: c/templates/d.yaml\napiVersion: apps/v1\nkind: Deployme"
+			  "nt\nspec: {template: {spec: {containers: [{name: c, image: x}]}}}\n---"
+			  "\n# Source: c/templates/e.yaml\napiVersion: v1\nkind: Service\n",
 		  .want = "kubernetes c image=x@5:56" },
 		{ .path = "q/deploy.yaml",
-		  .text = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ .Values.name }}\n",
+		  .text = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ .Values.n"
+			  "ame }}\n",
 		  .want = "kubernetes doubts=1" },
 		{ .path = "q/.github/workflows/a.yml",
-		  .text = "on: push\njobs:\n  t:\n    runs-on: ubuntu-latest\n    container: x:1\n    steps:\n    - uses: actions/setup-python@v5\n      with: {python-version: '3.11'}\n    - run: |\n        pip install torch==2.5.1\n",
+		  .text = "on: push\njobs:\n  t:\n    runs-on: ubuntu-latest\n    container: x:1"
+			  "\n    steps:\n    - uses: actions/setup-python@v5\n      with: {python"
+			  "-version: '3.11'}\n    - run: |\n        pip install torch==2.5.1\n",
 		  .want = "ci t image=x:1@5:16 python=3.11 hosted pip(torch==2.5.1@10:13)" },
 		{ .path = "q/.gitlab-ci.yml",
 		  .text = "image: x:1\ntrain:\n  script:\n    - pip install torch\n",
 		  .want = "ci train image=x:1@1:8 pip(torch@4:19)" },
 		{ .path = "q/cog.yaml",
-		  .text = "build:\n  gpu: true\n  python_version: '3.11'\n  python_packages: ['torch==2.5.1']\n",
-		  .want = "cog python=3.11 pip({https://download.pytorch.org/whl/cu124} torch==2.5.1@4:21)" },
+		  .text = "build:\n  gpu: true\n  python_version: '3.11'\n  python_packages: ['to"
+			  "rch==2.5.1']\n",
+		  .want = "cog python=3.11 pip({https://download.pytorch.org/whl/cu124} torch==2."
+			  "5.1@4:21)" },
 		{ .path = "q/devcontainer.json",
-		  .text = "{ // c\n  \"image\": \"x:1\", /* d */\n  \"runArgs\": [\"--gpus=all\"] }\n",
+		  .text = "{ // c\n  \"image\": \"x:1\", /* d */\n  \"runArgs\": [\"--gpus=all\"]"
+			  " }\n",
 		  .want = "devcontainer image=x:1@2:12 gpu" },
 		{ .path = "q/spack.yaml",
 		  .text = "spack:\n  specs: [py-torch+cuda cuda_arch=80, zlib]\n",
@@ -303,11 +364,17 @@ static void modal(void **state)
 {
 	static const struct row v[] = {
 		{ .path = "q/app.py",
-		  .text = "import modal\n# .pip_install('no')\nimage = (\n    modal.Image.debian_slim(python_version=\"3.11\")\n    .apt_install(\"git\")\n    .pip_install(\"torch==2.5.1\", \"x\", index_url=\"https://download.pytorch.org/whl/cu124\")\n    .run_commands(\"pip install flash-attn\")\n)\n",
-		  .want = "modal image=python:3.11-slim-bookworm@4:45 pip({https://download.pytorch.org/whl/cu124 main} torch==2.5.1@6:19 x@6:35) pip(flash-attn@7:32)" },
+		  .text = "import modal\n# .pip_install('no')\nimage = (\n    modal.Image.debian_"
+			  "slim(python_version=\"3.11\")\n    .apt_install(\"git\")\n    .pip_ins"
+			  "tall(\"torch==2.5.1\", \"x\", index_url=\"https://download.pytorch.org"
+			  "/whl/cu124\")\n    .run_commands(\"pip install flash-attn\")\n)\n",
+		  .want = "modal image=python:3.11-slim-bookworm@4:45 pip({https://download.pytor"
+			  "ch.org/whl/cu124 main} torch==2.5.1@6:19 x@6:35) pip(flash-attn@7:32)" },
 		{ .path = "q/app.py",
-		  .text = "import modal\nb = modal.Image.from_registry('nvidia/cuda:12.1-base', add_python='3.10').uv_pip_install(\n  'torch',\n  *names)\n",
-		  .want = "modal image=nvidia/cuda:12.1-base@2:32 python=3.10 uv pip(torch@3:4) doubts=1" },
+		  .text = "import modal\nb = modal.Image.from_registry('nvidia/cuda:12.1-base', a"
+			  "dd_python='3.10').uv_pip_install(\n  'torch',\n  *names)\n",
+		  .want = "modal image=nvidia/cuda:12.1-base@2:32 python=3.10 uv pip(torch@3:4) d"
+			  "oubts=1" },
 		{ .path = "q/app.py",
 		  .text = "import modal\nx.pip_install('torch')\ny = '''open",
 		  .want = "" },
@@ -334,7 +401,8 @@ static void edits_change_one_place(void **state)
 		{ "c\r\nb", { .line = 1, .column = 1, .old = "c", .new = "x\ny" }, "x\r\ny\r\nb" },
 		{ "a\n b \nc", { .kind = EDIT_LINE, .line = 2, .column = 2, .old = "b" }, "a\nc" },
 		{ "a\nb", { .kind = EDIT_LINE, .line = 2, .column = 1, .old = "b" }, "a\n" },
-		{ "x: [a, b]", { .kind = EDIT_FLOW, .line = 1, .column = 5, .old = "a", .new = "a, c" }, "x: [a, c, b]" },
+		{ "x: [a, b]", { .kind = EDIT_FLOW, .line = 1, .column = 5, .old = "a", .new =
+			  "a, c" }, "x: [a, c, b]" },
 		{ "'a'", { .line = 1, .column = 2, .old = "a", .new = "b" }, "'b'" },
 		{ "x 'a'", { .line = 1, .column = 3, .old = "a", .new = "b" }, "x 'b'" },
 		/* not what was expected there */
@@ -346,7 +414,8 @@ static void edits_change_one_place(void **state)
 		{ "a\n", { .line = 0, .column = 1, .old = "a", .new = "d" }, NULL },
 		{ "a\n", { .line = 1, .column = 9, .old = "a", .new = "d" }, NULL },
 		{ " a\n", { .line = 1, .column = 2, .old = "a", .new = "d\ne" }, NULL },
-		{ "- a\n", { .kind = EDIT_FLOW, .line = 1, .column = 3, .old = "a", .new = "b" }, NULL },
+		{ "- a\n", { .kind = EDIT_FLOW, .line = 1, .column = 3, .old = "a", .new = "b"
+			  }, NULL },
 		{ "a # c\n", { .kind = EDIT_LINE, .line = 1, .column = 1, .old = "a" }, NULL },
 	};
 	struct arena *a = arena_new(NULL);
