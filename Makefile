@@ -376,7 +376,13 @@ build/standin/%.so: tests/standin/%.c Makefile
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -Isrc -Itests -O1 -g -Wall -Wextra -fPIC -shared \
 		$(if $(filter libcuda%,$*),-Wl$(comma)-soname$(comma)libcuda.so.1) \
 		$(if $(filter libnvidia-ml%,$*),-Wl$(comma)-soname$(comma)libnvidia-ml.so.1) \
-		-MMD -MP -MF $(@:.so=.d) -o $@ $< -lm
+		-MMD -MP -MF $(@:.so=.d) -o $@ $< -lm \
+		$(if $(filter libcuda-flip,$*),-Wl$(comma)--no-as-needed build/standin/needed/libcuda-real.so)
+build/standin/libcuda-flip.so: build/standin/needed/libcuda-real.so
+# What it does not have itself is found in the real one, under this name.
+build/standin/needed/libcuda-real.so: Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -o $@ -x c /dev/null
 -include $(STANDINS:.so=.d)
 standin: $(STANDINS)
 .PHONY: standin

@@ -21,14 +21,21 @@ setup() {
 		fail "a GPU without rows"
 }
 
-@test "GPU: one wrong bit in any result is found, whichever rung it belongs to" {
-	local real n rung seen=
-	real=$("$CUVET" prove --json --gpu 0 | python3 -c 'import json, sys; print(json.load(sys.stdin)["driver_library"])')
+# between: a folder whose libcuda changes results of the real one, by tests/standin/libcuda-flip.c.
+between() {
+	CUVET_REAL_LIBCUDA=$("$CUVET" prove --json --gpu 0 | python3 -c 'import json, sys; print(json.load(sys.stdin)["driver_library"])')
+	export CUVET_REAL_LIBCUDA
 	mkdir "$BATS_TEST_TMPDIR/libs"
 	ln -s "${CUVET_STANDIN:-$CUVET_ROOT/build/standin}/libcuda-flip.so" "$BATS_TEST_TMPDIR/libs/libcuda.so.1"
+	ln -s "$CUVET_REAL_LIBCUDA" "$BATS_TEST_TMPDIR/libs/libcuda-real.so"
+	export LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/libs:${LD_LIBRARY_PATH-}
+}
+
+@test "GPU: one wrong bit in any result is found, whichever rung it belongs to" {
+	local n rung seen=
+	between
 	for n in $(seq 1 250); do
-		LD_LIBRARY_PATH=$BATS_TEST_TMPDIR/libs:${LD_LIBRARY_PATH-} CUVET_REAL_LIBCUDA=$real \
-			CUVET_FLIP_NTH=$n cuvet prove --json --gpu 0
+		CUVET_FLIP_NTH=$n cuvet prove --json --gpu 0
 		[ "$status" -ne 0 ] || break
 		expect_status 1
 		seen="$seen $(json '" ".join(t["name"] for t in d["tests"] if t["result"] == "fail")')"
@@ -72,4 +79,20 @@ setup() {
 	expect_status 0
 	[ "$(json 'any(t["name"] == "stack-cublas" and t["result"] == "pass" for t in d["tests"])')" = True ] ||
 		fail "no cuBLAS"
+}
+
+@test "GPU: one wrong bit in what an environment's library computes breaks its rung" {
+	local rung library
+	[ -n "${CUVET_TEST_STACK-}" ] || skip "CUVET_TEST_STACK names no environment"
+	cuvet prove --json --gpu 0 --stack "$CUVET_TEST_STACK"
+	cp "$OUT" "$BATS_TEST_TMPDIR/healthy"
+	between
+	for rung in cublas cublaslt cudnn cufft cusolver nvrtc nvjitlink nccl; do
+		library=$(python3 -c 'import json, os, sys
+print([os.path.basename(t.get("path", "")) for t in json.load(open(sys.argv[1]))["tests"] if t["name"] == sys.argv[2]][0])' "$BATS_TEST_TMPDIR/healthy" "stack-$rung")
+		[ -n "$library" ] || continue
+		CUVET_FLIP_WITH=$library CUVET_FLIP_NTH=1 cuvet prove --json --gpu 0 --stack "$CUVET_TEST_STACK"
+		expect_status 1
+		[ "$(json "[t['result'] for t in d['tests'] if t['name'] == 'stack-$rung'][0]")" = fail ] || fail "$rung"
+	done
 }

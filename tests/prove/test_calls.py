@@ -125,6 +125,7 @@ def flips(libs):
     between = os.path.join(libs, 'between')
     os.mkdir(between)
     os.symlink(os.path.join(STANDIN, 'libcuda-flip.so'), os.path.join(between, 'libcuda.so.1'))
+    os.symlink(os.path.join(libs, 'libcuda.so.1'), os.path.join(between, 'libcuda-real.so'))
     env = {'LD_LIBRARY_PATH': between + ':' + libs, 'CUVET_REAL_LIBCUDA': os.path.join(libs, 'libcuda.so.1')}
     wrong, seen = [], set()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -56,6 +56,7 @@ def broken():
             ('h200-toolkit-first', 'blocked', None, ['stack-nvjitlink']),
             ('h200-stub', 'blocked', 'libcuda-stub-loaded', ['cuinit']),
             ('h200-hidden', 'undetermined', 'visible-devices-wrong', ['cuinit']),
+            ('h200-memory-limit', 'blocked', None, ['cuinit']),
             ('h200-full-memory', 'blocked', None, ['context'])):
         p = load(name)
         got = (p['verdict'], p['root_cause'], [t['name'] for t in p['tests'] if t['result'] not in ('pass', 'skip')])
