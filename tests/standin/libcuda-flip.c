@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A libcuda that hands every call to another one, by $CUVET_REAL_LIBCUDA, which lies beside it as
- * libcuda-real.so too (for what it does not have itself, and libraries ask for), and changes one bit of what the CUVET_FLIP_NTH'th result brings to the host: copies of 64 bytes
- * and more (those of a stream once it was waited for), mapped memory, and of the GPU's own memory
- * before the check of a pattern. So a wrong result of a real GPU is made. CUVET_FLIP_WITH
- * names a library: only in processes that have loaded it.
+ * libcuda-real.so too (for what it does not have itself, and libraries ask for), and changes one bit
+ * of what the CUVET_FLIP_NTH'th result brings to the host: copies of 64 bytes and more (those of a
+ * stream once it was waited for), mapped memory, and of the GPU's own memory before the check of a
+ * pattern. So a wrong result of a real GPU is made. CUVET_FLIP_WITH names a library: only in
+ * processes that have loaded it.
  */
 #include <dlfcn.h>
 #include <stdint.h>
