@@ -3,7 +3,8 @@
 # profiles: release
 """Every example of README*.md and docs/*.md is real: a code block whose first line is `$ cuvet ...` is run and compared.
 
-UPDATE_GOLDEN=1 writes the present output into the documents instead. `...` as a line of the block stands for any lines.
+UPDATE_GOLDEN=1 writes the present output into the documents instead. `...` as a line of the block stands for any lines; an
+excerpt is renewed from the first line of each of its parts, and left alone, as a failure, where one is not found.
 A block that needs this or that machine is not written in this form; of these, and of what stands within a sentence, the
 command and its options are held to the program's own list.
 """
@@ -32,6 +33,25 @@ def fits(want, got):
     """Is `got` the block `want`, in which a line `...` stands for any lines?"""
     parts = [re.escape(x) for x in re.split(r'(?m)^\.\.\.\n', want)]
     return re.fullmatch(r'(?:.*\n)*?'.join(parts), got) is not None
+
+
+def renewed(want, got):
+    """The block `want` with the lines of `got`; None when a part of an excerpt is nowhere in it."""
+    lines, out, at = got.splitlines(), [], 0
+    if '...\n' not in want:
+        return got
+    for part in re.split(r'(?m)^(\.\.\.)\n', want):
+        old = part.splitlines()
+        if part == '...' or not old:
+            out += old
+            continue
+        if old[0] not in lines[at:]:
+            return None
+        at = lines.index(old[0], at)
+        out += lines[at:at + len(old)]
+        at += len(old)
+    new = '\n'.join(out) + '\n'
+    return new if fits(new, got) else None
 
 
 def mentions(text):
@@ -79,8 +99,9 @@ def main():
             n += 1
             got = output(m[1])
             ok = fits(m[2], got)
-            if UPDATE and not ok:
-                new = new.replace(m[0], '```\n$ %s\n%s```\n' % (m[1], got))
+            fresh = renewed(m[2], got) if UPDATE and not ok else None
+            if fresh:
+                new = new.replace(m[0], '```\n$ %s\n%s```\n' % (m[1], fresh))
                 ok = True
             failed += not ok
             print('%sok %d - %s: %s' % ('' if ok else 'not ', n, os.path.basename(path), m[1].split('\n')[0][:60]))
