@@ -58,6 +58,17 @@ static size_t stamp_at(struct view v, size_t at)
 	return n ? i + 1 + n - at : 0;
 }
 
+/* "06-01 12:00:00 " of loggers that leave the year out. */
+static size_t short_stamp(struct view v)
+{
+	size_t n;
+
+	if (digits(v, 0) != 2 || v.n < 14 || v.p[2] != '-' || digits(v, 3) != 2 || v.p[5] != ' ')
+		return 0;
+	n = clock_at(v, 6);
+	return n && 6 + n < v.n && v.p[6 + n] == ' ' ? 6 + n : 0;
+}
+
 /* "May 31 09:35:42 host kernel: ", "May 31 09:35:42 host prog[12]: ". */
 static size_t syslog_at(struct view v)
 {
@@ -147,6 +158,8 @@ static size_t one_prefix(struct view v, bool behind_stamp)
 	}
 	if (!n)
 		n = stamp_at(v, 0);
+	if (!n)
+		n = short_stamp(v);
 	if (!n)
 		n = service_at(v);
 	if (!n && behind_stamp)

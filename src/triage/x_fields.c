@@ -247,6 +247,9 @@ static void take(struct paste *p, const struct field *f, struct view v, size_t i
 		paste_fact(p, f->fact, v, i);
 		return;
 	}
+	/* "wsl --version" on Windows speaks of the kernel that it would start. */
+	if (strcmp(f->fact, "host.kernel") == 0 && paste_under(p, i, "wsl"))
+		return;
 	/* conda's own Python ("3.11.5.final.0") need not be the environment's. */
 	if (strcmp(f->fact, "python.version") == 0 && view_find(v, ".final.") >= 0)
 		return;

@@ -520,6 +520,7 @@ static void prefixes_of_logs(void **state)
 		"[rank0]: PyTorch version: 2.6.0+cu124\n",
 		"May  1 09:35:42 gpu01 train[12]: PyTorch version: 2.6.0+cu124\n",
 		"2024/05/01 12:00:00 stdout F PyTorch version: 2.6.0+cu124\n",
+		"(EngineCore_0 pid=12) ERROR 06-01 12:00:00 [core.py:390] PyTorch version: 2.6.0+cu124\n",
 		"> > PyTorch version: 2.6.0+cu124\n",
 		"**PyTorch version**: 2.6.0+cu124\n",
 		"| PyTorch version | 2.6.0+cu124 |\n",
