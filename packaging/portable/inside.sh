@@ -22,7 +22,8 @@ say() {
 # The newest version that the mirror really has: a list may name one that it does not.
 fetch_one() { # package
 	for v in $(apt-cache showsrc --only-source "$1" | sed -n 's/^Version: //p' | sort -Vru); do
-		if apt-get source -qq --only-source "$1=$v" </dev/null >/dev/null 2>"$src/.log"; then
+		if apt-get source -qq --only-source "$1=$v" </dev/null >/dev/null \
+			2>"$src/.log"; then
 			set -- "$1" "$v" "$1"-*/ "$1"_*.dsc
 			mv "$3" "$src/$1"
 			echo "$1 $2 $(sha256sum "$4" | cut -d' ' -f1) $4" >>"$src/versions.new"
@@ -58,6 +59,7 @@ tools() {
 	aarch64)
 		CC=aarch64-linux-gnu-gcc openssl=linux-aarch64 host=--host=aarch64-linux-gnu
 		AR=aarch64-linux-gnu-ar RANLIB=aarch64-linux-gnu-ranlib
+		OBJCOPY=aarch64-linux-gnu-objcopy
 		cmake_cross="-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64"
 		;;
 	audit)
@@ -76,7 +78,7 @@ tools() {
 		;;
 	esac
 	[ "$target" = audit ] || flags="$flags -D_FORTIFY_SOURCE=2"
-	AR=${AR:-ar} RANLIB=${RANLIB:-ranlib}
+	AR=${AR:-ar} RANLIB=${RANLIB:-ranlib} OBJCOPY=${OBJCOPY:-objcopy}
 	export CC AR RANLIB
 }
 
@@ -161,6 +163,13 @@ openssl_build() {
 	make install_dev >/dev/null
 }
 
+# Nothing here unwinds a stack: no exceptions, no cancelled threads. The tables for it: 600 KiB.
+no_unwinding() {
+	for a in "$prefix"/lib/*.a; do
+		"$OBJCOPY" -D -R .eh_frame -R .rela.eh_frame "$a"
+	done
+}
+
 libraries() {
 	tools
 	[ ! -e "$prefix/.done" ] || return 0
@@ -194,6 +203,7 @@ libraries() {
 		-DENABLE_TEST=OFF \
 		-DENABLE_ACL=OFF -DENABLE_XATTR=OFF -DENABLE_WERROR=OFF -DENABLE_INSTALL=ON
 	rm -rf "$work"
+	no_unwinding
 	: >"$prefix/.done"
 }
 
@@ -218,9 +228,11 @@ program() { # folder
 		libs="$libs -ldl -lm -lpthread"
 	fi
 	map="-ffile-prefix-map=$PWD=. -ffunction-sections -fdata-sections"
+	map="$map -fno-asynchronous-unwind-tables"
 	make --no-print-directory -j"$jobs" build/cuvet CC="$CC" AR="$AR" CFLAGS="-O2 $map" \
 		CPPFLAGS="$defines ${after:+-idirafter $after}" \
-		LDFLAGS="-Wl,--gc-sections -Wl,--build-id=sha1 -s $static" LIBS="$libs" \
+		LDFLAGS="-Wl,--gc-sections,--no-eh-frame-hdr,--build-id=sha1 -s $static" \
+		LIBS="$libs" \
 		${static:+HARDENING_LD=-Wl,-z,relro,-z,now,-z,noexecstack}
 	cp build/cuvet "$out/$name"
 }
