@@ -94,6 +94,24 @@ static void when(struct triage *t, bool holds, const char *name)
 		atom(t, name, NULL);
 }
 
+/* A jaxlib of PyPI and none of the plugins that bring CUDA, in a list of packages. */
+static bool jax_without_cuda(const struct snapshot *s)
+{
+	static const char *const plugins[] = { "jax-cuda12-plugin", "jax-cuda13-plugin",
+					       "jax-cuda12-pjrt", "jax-cuda13-pjrt",
+					       "jax-cuda11-plugin" };
+	const struct package *lib;
+	size_t i;
+
+	lib = s->n_pythons ? python_package(&s->pythons[0], "jaxlib") : NULL;
+	if (!lib || !fact_known(&lib->version) || strstr(lib->version.value, "cuda"))
+		return false;
+	for (i = 0; i < ARRAY_LEN(plugins); i++)
+		if (python_package(&s->pythons[0], plugins[i]))
+			return false;
+	return true;
+}
+
 static void fact_atoms(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -126,6 +144,7 @@ static void fact_atoms(struct triage *t)
 	when(t, rocm, "torch-rocm");
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
 	when(t, s->n_gpus > 0, "gpu");
+	when(t, jax_without_cuda(s), "jax-alone");
 	when(t, fact_known(&s->driver.version), "driver");
 	when(t, s->n_toolkits > 0, "toolkit");
 	when(t,
