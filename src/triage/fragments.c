@@ -16,7 +16,7 @@
 #include "model/snapshot_json.h"
 #include "project/project.h"
 
-enum { FRAGMENTS = 12, LINES_SEARCHED = 20000, FRAGMENT_BYTES = 256 << 10, FRAGMENT_LINES = 3000 };
+enum { FRAGMENTS = 12, LINES_SEARCHED = 12000, FRAGMENT_BYTES = 256 << 10, FRAGMENT_LINES = 3000 };
 
 struct excerpt {
 	size_t from, to;  /* lines, `to` not in it */

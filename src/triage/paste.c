@@ -10,7 +10,7 @@
 #include "base/regex.h"
 #include "triage/sign.h"
 
-enum { GPUS_MAX = 64, PACKAGES_MAX = 4000, VALUE_MAX = 4096 };
+enum { GPUS_MAX = 64, PACKAGES_MAX = 4000, VALUE_MAX = 4096, MATCHES_MAX = 250000 };
 
 /* -------- whose */
 
@@ -578,6 +578,9 @@ bool paste_match(struct paste *p, const char *pattern, struct view v, struct reg
 	struct regex_match m;
 	size_t i;
 
+	/* A text of nothing but what extractors look at; ordinary logs stay far below. */
+	if (p->matches++ >= MATCHES_MAX)
+		return false;
 	for (i = 0; i < p->n_patterns && !re; i++)
 		if (p->patterns[i].pattern == pattern)
 			re = p->patterns[i].re;

@@ -24,6 +24,7 @@ struct paste {
 	bool filling; /* the second round: of others than the judged one what nobody else says */
 	size_t packages_seen;	      /* lines of package lists */
 	size_t looked_back;	      /* how often an extractor looked for what stands far above */
+	size_t matches;		      /* patterns of extractors that were tried */
 	size_t python_of[OWNERS_MAX]; /* index + 1 into s->pythons, by owner; 0: none yet */
 	struct project_reader *projects; /* of the project files in it; NULL: none */
 	struct paste_regex *patterns;

@@ -16,6 +16,8 @@ enum {
 	LITERAL_MIN = 4,
 	SIGNS_PER_ROW = 6,  /* kept; more are counted */
 	WORK_PER_ROW = 900, /* matches that are tried, long windows counting more */
+	WORK_TOTAL = 150000, /* of all rows; beyond it each may do no more than WORK_LATE */
+	WORK_LATE = 100,
 	WORK_UNIT = 200,    /* bytes */
 	GIVE_UPS = 4,	    /* patterns that reach their bounds are not tried further */
 	WINDOW = 2000,	    /* bytes of a line, and of those behind it, that a pattern sees */
@@ -49,6 +51,7 @@ struct scan {
 	size_t n_literals;
 	uint32_t *bucket;
 	uint16_t *length; /* of each chain */
+	size_t work;	  /* tries of all rows */
 	struct err *err;
 };
 
@@ -240,6 +243,7 @@ static int try_row(struct scan *s, struct row *row, size_t at)
 	size_t line;
 
 	row->tries++;
+	s->work++;
 	line = text_line_at(&s->p->t, at);
 	if (row->last_line == line + 1)
 		return 0;
@@ -250,6 +254,7 @@ static int try_row(struct scan *s, struct row *row, size_t at)
 	if (row->re) {
 		win = window_of(s->p, line, at);
 		row->tries += (uint32_t)(win.n / WORK_UNIT);
+		s->work += win.n / WORK_UNIT;
 		switch (regex_find(row->re, win, 0, &m)) {
 		case REGEX_GAVE_UP:
 			row->gave_up++;
@@ -295,10 +300,11 @@ static bool literal_at(const struct literal *l, struct view t, size_t at, size_t
 	return true;
 }
 
-static bool spent(const struct row *row)
+static bool spent(const struct scan *s, const struct row *row)
 {
-	return row->found >= SIGNS_PER_ROW || row->tries >= WORK_PER_ROW ||
-	       row->gave_up >= GIVE_UPS;
+	size_t most = s->work > WORK_TOTAL ? WORK_LATE : WORK_PER_ROW;
+
+	return row->found >= SIGNS_PER_ROW || row->tries >= most || row->gave_up >= GIVE_UPS;
 }
 
 /* Rows that are done with leave the chain, so that a text of nothing but hits stays cheap. */
@@ -311,7 +317,7 @@ static int try_at(struct scan *s, uint32_t *chain, size_t at)
 	while (*chain && !r) {
 		struct literal *l = &s->literals[*chain - 1];
 
-		if (spent(&s->rows[l->row])) {
+		if (spent(s, &s->rows[l->row])) {
 			*chain = l->next;
 			continue;
 		}

@@ -17,7 +17,7 @@ enum { NO_COMMAND = -1, TEXT_LINES_MAX = 1000000 };
 /* The whole line is a command, without a prompt. */
 enum { CMD_BARE = UINT16_MAX };
 /* Of a huge log facts are looked for in its first and its last lines, signs in all of it. */
-enum { FACT_LINES_HEAD = 20000, FACT_LINES_TAIL = 4000 };
+enum { FACT_LINES_HEAD = 12000, FACT_LINES_TAIL = 4000 };
 
 struct line {
 	struct view s;	 /* without blanks at its ends */
