@@ -44,8 +44,8 @@ row "cuvet check" "$check_ms" true "$true_ms"
 # One Dockerfile, and a repository of a thousand project files of eight kinds.
 rm -rf $out/projects
 mkdir -p $out/projects
-printf 'FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN pip install torch==2.5.1 \\\n  torchvision==0.20.1\n' \
-	>$out/projects/Dockerfile
+printf 'FROM %s\nRUN pip install torch==2.5.1 \\\n  torchvision==0.20.1\n' \
+	nvidia/cuda:12.4.1-runtime-ubuntu22.04 >$out/projects/Dockerfile
 for i in $(seq 125); do
 	dir=$out/projects/p$i
 	mkdir -p "$dir/.github/workflows"
@@ -59,8 +59,8 @@ for i in $(seq 125); do
 	printf '[packages]\ntorch = "==2.5.1"\n' >"$dir/Pipfile"
 	printf 'from setuptools import setup\nsetup(install_requires=["torch==2.6.0"])\n' \
 		>"$dir/setup.py"
-	printf 'on: push\njobs:\n  a:\n    runs-on: gpu\n    steps:\n      - run: %s\n' 'pip install vllm' \
-		>"$dir/.github/workflows/ci.yml"
+	printf 'on: push\njobs:\n  a:\n    runs-on: gpu\n    steps:\n      - run: %s\n' \
+		'pip install vllm' >"$dir/.github/workflows/ci.yml"
 done
 target='--assume gpu=T4 --assume driver=535.183.01'
 one_ms=$(measure one "./build/cuvet check $out/projects/Dockerfile $target" 50)

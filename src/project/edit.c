@@ -71,6 +71,8 @@ bool edit_apply(struct arena *a, struct view text, const struct edit *e, struct 
 	if (!e->line || !e->column || !n || !find_line(text, e->line, &begin, &end, &eol))
 		return false;
 	at = begin + e->column - 1;
+	if (at > end)
+		return false;
 	/* A place may be that of the quote; what would be more than one word stays out of quotes.
 	 */
 	if (at < end && strchr("\"'", text.p[at]) && text.p[at] != e->old[0])
@@ -78,7 +80,7 @@ bool edit_apply(struct arena *a, struct view text, const struct edit *e, struct 
 	quoted = at > begin && strchr("\"'", text.p[at - 1]) != NULL;
 	if (quoted && e->kind != EDIT_LINE && strpbrk(e->new, " \n"))
 		return false;
-	if (at > end || end - at < n || memcmp(text.p + at, e->old, n) != 0 ||
+	if (end - at < n || memcmp(text.p + at, e->old, n) != 0 ||
 	    !edge(text, at + n) || (at > begin && !strchr(" \t\"'[,=", text.p[at - 1])))
 		return false;
 	strbuf_init(&b, a);
