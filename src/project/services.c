@@ -247,21 +247,29 @@ static bool provider_runner(const char *label)
 }
 
 /* "ubuntu-latest", or "${{ matrix.os }}" where the matrix lists such alone. */
-static bool runs_on_provider(const struct doc *job)
+static bool runs_on_provider(struct arena *a, const struct doc *job)
 {
 	const char *label = doc_get_str(job, "runs-on"),
 		   *key = label ? strstr(label, "matrix.") : NULL;
-	const struct doc *axis = doc_at(job, "strategy.matrix"), *one;
+	const struct doc *axis = doc_at(job, "strategy.matrix"), *one, *include;
 	bool any = false;
 
 	if (!key)
 		return provider_runner(label);
 	key += 7;
+	include = doc_first(doc_get(axis, "include"));
 	for (axis = doc_first(axis); axis; axis = axis->next)
 		if (strncmp(axis->key, key, strlen(axis->key)) == 0 &&
 		    strchr(" }", key[strlen(axis->key)]))
 			break;
 	for (one = doc_first(axis); one; one = one->next) {
+		if (!provider_runner(doc_str(one)))
+			return false;
+		any = true;
+	}
+	/* A key that only the further rows of the matrix have. */
+	for (; !axis && include; include = include->next) {
+		one = doc_get(include, arena_strndup(a, key, strcspn(key, " }")));
 		if (!provider_runner(doc_str(one)))
 			return false;
 		any = true;
@@ -272,12 +280,17 @@ static bool runs_on_provider(const struct doc *job)
 static void github_job(struct yml *y, const struct doc *top, const struct doc *job)
 {
 	struct project *p = project_new(y->r, PROJECT_CI, y->path);
+	const struct setting *hides;
 	const struct doc *s;
 
 	p->name = job->key;
-	p->hosted = runs_on_provider(job);
+	p->hosted = runs_on_provider(y->r->a, job);
 	environment(y, p, doc_get(top, "env"));
 	environment(y, p, doc_get(job, "env"));
+	/* A job that hides the GPUs wants none. */
+	hides = project_env(p, "CUDA_VISIBLE_DEVICES");
+	p->hosted = p->hosted ||
+		    (hides && (!*hides->value || strcmp(hides->value, "-1") == 0));
 	job_image(y, p, doc_get(job, "container"));
 	for (s = doc_first(doc_get(job, "steps")); s; s = s->next) {
 		const char *uses = doc_get_str(s, "uses");

@@ -129,7 +129,7 @@ static void visible(struct judge *j, const struct planned *p)
 	long declared = j->s->n_gpus ? (long)j->s->n_gpus : -1, given = -1;
 	int64_t n;
 
-	if (!wants_gpu(p) || fact_no(&p->final))
+	if (!wants_gpu(p) || fact_no(&p->final) || fact_yes(&p->hosted))
 		return;
 	if (fact_to_int(&p->gpu_count, &n))
 		given = (long)n;

@@ -425,6 +425,10 @@ static void jax(struct judge *j, const struct planned *p, const struct wanted *w
 
 	if (!look_has_nvidia(j->s) || fact_known(&w->channel) || look_is_tegra(j))
 		return;
+	/* "cuda" was CUDA 11 until there was a 12. */
+	if (flavour && strcmp(flavour, "cuda12") == 0 && project_extra(w, "cuda") && row &&
+	    !has_extra(row, "cuda12") && has_extra(row, "cuda11"))
+		flavour = "cuda11";
 	if (row)
 		jax_python(j, p, w, row);
 	if (jax_otherwise(p, w))

@@ -110,6 +110,8 @@ RIGHT = {
     "a static program in a bare image": ({"Dockerfile": "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build\nRUN cmake -S . -B b -DGGML_CUDA=ON -DGGML_STATIC=ON && cmake --build b\nFROM ubuntu:22.04\nCOPY --from=build /b/bin/server /usr/bin/server\n"}, A100_550, None, None),
     "a program with the libraries it needs": ({"Dockerfile": "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build\nRUN cmake -S . -B b -DGGML_CUDA=ON && cmake --build b\nFROM ubuntu:22.04\nCOPY --from=build /usr/local/cuda/lib64/libcublas.so.12 /usr/local/cuda/lib64/libcudart.so.12 /usr/lib/\nCOPY --from=build /b/bin/server /usr/bin/server\n"}, A100_550, None, None),
     "a program in a runtime image": ({"Dockerfile": "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS build\nRUN cmake -S . -B b -DGGML_CUDA=ON && cmake --build b\nFROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nCOPY --from=build /b/bin/server /usr/bin/server\n"}, A100_550, None, None),
+    "jax[cuda] of then": ({"Dockerfile": "FROM nvcr.io/nvidia/tensorflow:22.08-tf2-py3\nRUN pip install jax[cuda]==0.4.1 -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html\n"}, A100, None, None),
+    "a CI job that hides the GPUs": ({".github/workflows/ci.yml": "on: push\njobs:\n  tests:\n    runs-on: [self-hosted, linux]\n    env:\n      CUDA_VISIBLE_DEVICES: \"\"\n    steps:\n      - run: pip install torch --index-url https://download.pytorch.org/whl/cpu\n"}, A100, None, None),
     "Windows takes its own index": ({"requirements.txt": f"--extra-index-url {CU}cu124\ntorch==2.6.0+cu124; sys_platform == 'win32'\ntorch==2.6.0; sys_platform != 'win32'\n"}, WIN, None, None),
 }
 
