@@ -71,7 +71,8 @@
 	L(left_out, N_("left out of the image"))                         \
 	F(rootless, N_("user namespace"))                         \
 	L(mounted, N_("driver files mounted"))                    \
-	L(deleted, N_("driver files mounted and deleted since"))
+	L(deleted, N_("driver files mounted and deleted since"))  \
+	L(device_rules, N_("device rules of the control group"))
 
 #define GPU_FIELDS(F, L, O, A)                                                             \
 	F(address, N_("PCI address"))                                                      \

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "probe/boundary.h"
 
-enum { MOUNTINFO_MAX = 4 << 20, MOUNTS_MAX = 256 };
+enum { MOUNTINFO_MAX = 4 << 20, MOUNTS_MAX = 256, RULES_MAX = 128 };
 
 static bool is_driver_file(const char *base)
 {
@@ -65,6 +65,52 @@ static void user_namespace(struct probe_ctx *p)
 		fact_broken(f, path, _("no three numbers"));
 }
 
+/* "12:devices:/docker/0123": the path of the hierarchy that holds device rules; NULL without one.
+ */
+static const char *devices_group(struct probe_ctx *p, struct view text)
+{
+	struct view line, controllers, one, path;
+
+	while (view_line(&text, &line)) {
+		view_cut(line, ':', &line);
+		controllers = view_cut(line, ':', &path);
+		while (controllers.n) {
+			one = view_cut(controllers, ',', &controllers);
+			if (view_is(one, "devices"))
+				return view_dup(p->a, path);
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Which devices the control group lets through (v1: "c 195:* rwm", "a *:* rwm"). With v2 they are a
+ * program in the kernel that nobody can read; what it refuses shows when a node is opened.
+ */
+static void device_rules(struct probe_ctx *p)
+{
+	static const char own[] = "/proc/self/cgroup", top[] = "/sys/fs/cgroup/devices";
+	struct fact_list *list = &p->s->container.device_rules;
+	const char *group = NULL, *path;
+	struct view text, line;
+	size_t n = 0;
+
+	if (sysroot_read(p->root, p->a, own, 64 << 10, &text, NULL) == 0)
+		group = devices_group(p, text);
+	if (!group)
+		return;
+	path = arena_printf(p->a, "%s%s/devices.list", top, strcmp(group, "/") ? group : "");
+	/* In a container of its own the hierarchy is mounted at the group itself. */
+	if (sysroot_read(p->root, p->a, path, 64 << 10, &text, NULL) < 0) {
+		path = arena_printf(p->a, "%s/devices.list", top);
+		if (sysroot_read(p->root, p->a, path, 64 << 10, &text, NULL) < 0)
+			return;
+	}
+	fact_list_set(list, NULL, 0, path);
+	while (n++ < RULES_MAX && view_line(&text, &line))
+		append(p, list, view_dup(p->a, view_trim(line)), path);
+}
+
 static void selinux(struct probe_ctx *p)
 {
 	static const char path[] = "/sys/fs/selinux/enforce";
@@ -103,6 +149,7 @@ static void run(struct probe_ctx *p)
 	if (sysroot_read(p->root, p->a, mountinfo, MOUNTINFO_MAX, &text, NULL) == 0)
 		boundary_mounts(p, text, mountinfo);
 	user_namespace(p);
+	device_rules(p);
 	selinux(p);
 	limits(p);
 	sysroot_fact(p->root, p->a, "/sys/power/suspend_stats/success", &p->s->host.suspends);

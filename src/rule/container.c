@@ -130,6 +130,37 @@ static void run_container_capability_missing(struct judge *j)
 
 /* -------- nodes */
 
+/* Do the rules of the control group (v1) let this major number through?  True when not known. */
+static bool group_allows(const struct fact_list *allowed, const char *major)
+{
+	struct view kind, number, rest;
+	size_t i;
+
+	if (allowed->state != FACT_KNOWN || !allowed->n || !major)
+		return true;
+	for (i = 0; i < allowed->n; i++) {
+		rest = view_of(allowed->values[i]);
+		if (!view_word(&rest, &kind) || !view_word(&rest, &number))
+			continue;
+		number = view_cut(number, ':', &rest);
+		if (view_is(kind, "a") ||
+		    (view_is(kind, "c") && (view_is(number, "*") || view_is(number, major))))
+			return true;
+	}
+	return false;
+}
+
+static void rules_evidence(struct judge *j, struct finding *f, const struct node *n)
+{
+	const struct fact_list *allowed = &j->s->container.device_rules;
+	const char *major = fact_value(&n->major, NULL);
+
+	if (!group_allows(allowed, major))
+		finding_evidence(j, f, "container.device_rules",
+				 arena_printf(j->a, _("no rule for c %s:*"), major),
+				 arena_printf(j->a, "c %s:* rw", major), allowed->source);
+}
+
 static void run_container_device_access_revoked(struct judge *j)
 {
 	const struct snapshot *s = j->s;
@@ -153,6 +184,7 @@ static void run_container_device_access_revoked(struct judge *j)
 			  "taken away while it ran."),
 			n->name.value);
 		finding_fact(j, f, "node.open", &n->open, "ok");
+		rules_evidence(j, f, n);
 		r = finding_remedy(
 			j, f, "%s",
 			_("Start the container anew; keep `systemctl daemon-reload` from revoking "

@@ -234,3 +234,20 @@ with_log() {
 	expect_out gpu-hardware-fault
 	expect_out "nvidia-smi nvlink -e"
 }
+
+@test "a control group that lost its rule for the nodes is shown with what it lets through" {
+	local dir=$BATS_TEST_TMPDIR/m root
+	python3 "$CUVET_ROOT/tests/roots/roots.py" build --out "$dir" \
+		--machines "$CUVET_ROOT/tests/roots/machines-variants.json" v-revoked >/dev/null
+	root=$dir/v-revoked/root
+	printf '5:devices:/\n0::/\n' >"$root/proc/self/cgroup"
+	mkdir -p "$root/sys/fs/cgroup/devices"
+	printf 'c 1:3 rwm\nc 5:* rwm\n' >"$root/sys/fs/cgroup/devices/devices.list"
+	cuvet check --root "$root"
+	expect_out container-device-access-revoked
+	expect_out "no rule for c"
+	printf 'a *:* rwm\n' >"$root/sys/fs/cgroup/devices/devices.list"
+	cuvet check --root "$root"
+	expect_out container-device-access-revoked
+	expect_no_out "no rule for c"
+}

@@ -297,9 +297,34 @@ static void test_t9_a_log_that_may_not_be_read(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, tree_setup, tree_teardown)
 
+/* The own group's rules, or those of the top where a container sees itself as the top; v2 has none
+ * to read. */
+static void rules_of_the_control_group(void **state)
+{
+	struct tree *t = *state;
+	const struct fact_list *l = &t->s->container.device_rules;
+
+	tree_facts(t, "{\"schema\":\"cuvet.facts/1\"}");
+	tree_put(t, "/proc/self/cgroup", "0::/\n");
+	tree_probe(t, &probe_boundary);
+	assert_int_equal(l->state, FACT_NOT_ASKED);
+	tree_put(t, "/proc/self/cgroup", "7:cpu,cpuacct:/x\n5:devices:/docker/01\n0::/\n");
+	tree_put(t, "/sys/fs/cgroup/devices/devices.list", "c 1:3 rwm\n");
+	tree_probe(t, &probe_boundary);
+	assert_int_equal(l->n, 1);
+	assert_string_equal(l->values[0], "c 1:3 rwm");
+	tree_put(t, "/sys/fs/cgroup/devices/docker/01/devices.list", "c 195:* rwm\nb 8:* r\n");
+	tree_probe(t, &probe_boundary);
+	assert_int_equal(l->n, 2);
+	assert_string_equal(l->values[0], "c 195:* rwm");
+	assert_non_null(strstr(l->source, "/docker/01/"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(rules_of_the_control_group, tree_setup,
+						tree_teardown),
 		cmocka_unit_test(modprobe_lines),
 		TEST(log_lines),
 		TEST(a_log_begins_with_its_boot),
