@@ -85,12 +85,12 @@ static void module(struct image *im, struct packed *z, const struct packed_membe
 }
 
 /* One archive. 1: it came to its end; 0: nothing more can be read. */
-static int segment(struct image *im, bool packed)
+static int segment(struct image *im, char filter)
 {
 	struct packed_member member;
 	struct err err = { 0 };
 	struct packed *z;
-	int r = packed_open_cpio(im->p->a, from_image, im, packed, &z, &err);
+	int r = packed_open_cpio(im->p->a, from_image, im, filter, &z, &err);
 
 	if (r == 0)
 		while ((r = packed_next(z, &member, &err)) > 0) {
@@ -126,17 +126,45 @@ static bool skip_padding(struct image *im, unsigned char *ret_head)
 	return false;
 }
 
+/* The letter of the door's filter by the first bytes; '\0' for a plain cpio, '?' for others. */
+static char filter_of(const unsigned char *head)
+{
+	static const struct {
+		const char *magic;
+		size_t n;
+		char letter;
+	} rows[] = {
+		{ .magic = "07070", .n = 5, .letter = '\0' },
+		{ .magic = "\x1f\x8b", .n = 2, .letter = 'g' },
+		{ .magic = "\xfd"
+			  "7zXZ",
+		  .n = 5,
+		  .letter = 'x' },
+		{ .magic = "\x28\xb5\x2f\xfd", .n = 4, .letter = 'z' },
+		{ .magic = "BZh", .n = 3, .letter = 'b' },
+		{ .magic = "\x02\x21\x4c\x18", .n = 4, .letter = 'l' }, /* the kernel's own form */
+		{ .magic = "\x04\x22\x4d\x18", .n = 4, .letter = 'l' },
+		{ .magic = "\x5d\0\0", .n = 3, .letter = 'm' },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		if (memcmp(head, rows[i].magic, rows[i].n) == 0)
+			return rows[i].letter;
+	return '?';
+}
+
 static void image(struct image *im)
 {
 	unsigned char head[6];
-	bool plain = true;
+	char filter = '\0';
 	int i;
 
 	fact_flag(&im->p->s->parts.initramfs, true, im->path);
-	for (i = 0; i < SEGMENTS_MAX && plain && skip_padding(im, head); i++) {
-		plain = memcmp(head, "07070", 5) == 0;
-		/* Behind a packed archive nothing comes that anybody makes. */
-		if (!segment(im, !plain))
+	/* Behind a packed archive nothing comes that anybody makes. */
+	for (i = 0; i < SEGMENTS_MAX && filter == '\0' && skip_padding(im, head); i++) {
+		filter = filter_of(head);
+		if (!segment(im, filter))
 			return;
 	}
 }

@@ -155,22 +155,38 @@ static int open_source(struct arena *a, struct packed *p, packed_source *source,
 	return p->api.open_source(p->handle, p, NULL, pull, NULL);
 }
 
+/* False for a warning, too: it would be done by a program, which has no place here. */
+static bool add_filter(struct packed *p, char letter)
+{
+	switch (letter) {
+	case '\0':
+		return true;
+	case 'x':
+		return p->api.xz(p->handle) == ARCHIVE_OK;
+	case 'g':
+		return p->api.gzip(p->handle) == ARCHIVE_OK;
+	case 'z':
+		return p->api.zstd(p->handle) == ARCHIVE_OK;
+	case 'b':
+		return p->api.bzip2(p->handle) == ARCHIVE_OK;
+	case 'l':
+		return p->api.lz4(p->handle) == ARCHIVE_OK;
+	case 'm':
+		return p->api.lzma(p->handle) == ARCHIVE_OK;
+	default:
+		return false;
+	}
+}
+
 int packed_open_filter(struct arena *a, packed_source *source, void *ctx, const char *filters,
 		       struct packed **ret, struct err *err)
 {
 	struct packed *p;
-	int r = start(a, &p, err), rc = ARCHIVE_OK;
+	int r = start(a, &p, err);
 
 	if (r)
 		return r;
-	if (strchr(filters, 'x'))
-		rc = p->api.xz(p->handle);
-	else if (strchr(filters, 'g'))
-		rc = p->api.gzip(p->handle);
-	else if (strchr(filters, 'z'))
-		rc = p->api.zstd(p->handle);
-	/* A warning: it would be done by a program, which has no place here. */
-	if (rc != ARCHIVE_OK || p->api.raw(p->handle) != ARCHIVE_OK)
+	if (!add_filter(p, *filters) || p->api.raw(p->handle) != ARCHIVE_OK)
 		return err_set(err, ERR_UNSUPPORTED,
 			       _("this libarchive does not do the compression of the archive"));
 	if (open_source(a, p, source, ctx) != ARCHIVE_OK)
@@ -200,7 +216,7 @@ int packed_open_tar(struct arena *a, packed_source *source, void *ctx, struct pa
 	return 0;
 }
 
-int packed_open_cpio(struct arena *a, packed_source *source, void *ctx, bool any_filter,
+int packed_open_cpio(struct arena *a, packed_source *source, void *ctx, char filter,
 		     struct packed **ret, struct err *err)
 {
 	struct packed *p;
@@ -208,15 +224,9 @@ int packed_open_cpio(struct arena *a, packed_source *source, void *ctx, bool any
 
 	if (r)
 		return r;
-	if (any_filter) {
-		/* A missing filter is a warning here and an error when the archive needs it. */
-		(void)p->api.gzip(p->handle);
-		(void)p->api.xz(p->handle);
-		(void)p->api.lzma(p->handle);
-		(void)p->api.zstd(p->handle);
-		(void)p->api.bzip2(p->handle);
-		(void)p->api.lz4(p->handle);
-	}
+	if (!add_filter(p, filter))
+		return err_set(err, ERR_UNSUPPORTED,
+			       _("this libarchive does not do the compression of the archive"));
 	if (p->api.cpio(p->handle) != ARCHIVE_OK ||
 	    open_source(a, p, source, ctx) != ARCHIVE_OK)
 		return broken(p, err);
@@ -403,13 +413,13 @@ int packed_open_tar(struct arena *a, packed_source *source, void *ctx, struct pa
 	return without(ret, err);
 }
 
-int packed_open_cpio(struct arena *a, packed_source *source, void *ctx, bool any_filter,
+int packed_open_cpio(struct arena *a, packed_source *source, void *ctx, char filter,
 		     struct packed **ret, struct err *err)
 {
 	(void)a;
 	(void)source;
 	(void)ctx;
-	(void)any_filter;
+	(void)filter;
 	return without(ret, err);
 }
 

@@ -46,10 +46,10 @@ int packed_open_filter(struct arena *a, packed_source *source, void *ctx, const 
 int packed_open_tar(struct arena *a, packed_source *source, void *ctx, struct packed **ret,
 		    struct err *err) ATTR_MUST;
 /*
- * A cpio; `any_filter`: what it is packed with is found out (gzip, xz, lzma, zstd, bzip2, lz4),
- * else it is plain. No limit but those of the caller.
+ * A cpio behind the filter of this letter (as above, also b bzip2, l lz4, m lzma), or plain ('\0').
+ * No limit but those of the caller.
  */
-int packed_open_cpio(struct arena *a, packed_source *source, void *ctx, bool any_filter,
+int packed_open_cpio(struct arena *a, packed_source *source, void *ctx, char filter,
 		     struct packed **ret, struct err *err) ATTR_MUST;
 /* A zip by its central directory. No limit but those of the caller. */
 int packed_open_zip(struct arena *a, int fd, struct packed **ret, struct err *err) ATTR_MUST;
