@@ -187,7 +187,7 @@ static int split_components(struct run *r, struct fetch_options *f)
 {
 	struct view rest = view_of(r->o->components), one;
 	const char **names = NULL;
-	size_t n = 0;
+	size_t n = 0, i;
 
 	while (rest.n) {
 		const char *name;
@@ -196,7 +196,10 @@ static int split_components(struct run *r, struct fetch_options *f)
 		name = view_dup(r->a, one);
 		if (!manifest_name_ok(name))
 			return usage(_("--components %.200s: not the name of a component"), name);
-		*ARENA_APPEND(r->a, names, n) = name;
+		for (i = 0; i < n && strcmp(names[i], name) != 0; i++)
+			;
+		if (i == n)
+			*ARENA_APPEND(r->a, names, n) = name;
 	}
 	if (r->o->components && !n)
 		return usage(_("--components needs names, separated by commas"));
@@ -255,69 +258,6 @@ static bool whole_version(const char *text)
 	return text && version_parse(view_of(text), &v) && v.n >= 3;
 }
 
-static int choose(struct run *r, struct compat *c, const struct snapshot *s,
-		  struct fetch_options *f, const char **ret_why)
-{
-	struct err err = { 0 };
-	struct choice choice;
-
-	/* For another platform, what this machine has says nothing. */
-	if (f->platform && s && !r->o->assume.n && strcmp(f->platform, choose_platform(s)) != 0)
-		s = NULL;
-	if (!f->platform)
-		f->platform = choose_platform(s);
-	if (strcmp(f->product, "cudnn") != 0)
-		return 0;
-	if (choose_cudnn(r->a, c, s, f->label, f->cuda, f->platform, &choice, &err)) {
-		cli_fail(&err);
-		return err.code == ERR_NOENT ? EXIT_BLOCKED : err_exit_code(err.code);
-	}
-	f->label = choice.label;
-	f->cuda = choice.cuda;
-	*ret_why = choice.why;
-	return 0;
-}
-
-static int show(struct run *r, const struct fetch_options *f, const struct fetch_item *items,
-		size_t n, const char *why)
-{
-	const struct fetch_shown shown = {
-		.product = f->product,
-		.label = f->label,
-		.why = why,
-		.prefix = f->prefix,
-		.items = items,
-		.n = n,
-		.dry_run = f->dry_run,
-		.into = f->into,
-	};
-
-	return fetch_show(r, &shown);
-}
-
-static int run_fetch(struct run *r, struct compat *c, struct fetch_options *f, const char *why)
-{
-	struct fetch_progress p;
-	struct fetch_item *items;
-	struct err err = { 0 };
-	size_t n;
-	int e;
-
-	fetch_progress_init(&p, r);
-	f->watch = (struct fetch_watch){
-		.progress = fetch_progress,
-		.note = fetch_note,
-		.licence = isatty(STDIN_FILENO) && p.tty && !r->o->json ? fetch_ask_licence : NULL,
-		.ctx = &p,
-	};
-	e = fetch_run(r->a, c, f, &items, &n, &err);
-	fetch_progress_end(&p);
-	if (!e)
-		return show(r, f, items, n, why);
-	cli_fail(&err);
-	return err.code == ERR_NOENT ? EXIT_BLOCKED : err_exit_code(err.code);
-}
-
 /* Is it there already? Then nothing has to be asked of the machine or the network. */
 static int already(struct run *r, const struct fetch_options *f, bool *ret_done)
 {
@@ -334,7 +274,7 @@ static int already(struct run *r, const struct fetch_options *f, bool *ret_done)
 	if (fetch_installed(r->a, &q, &item, &err))
 		return cli_fail(&err);
 	*ret_done = item != NULL;
-	return item ? show(r, f, item, 1, NULL) : 0;
+	return item ? fetch_say(r, f, item, 1, NULL) : 0;
 }
 
 static int get(struct run *r, const char *product)
@@ -342,10 +282,10 @@ static int get(struct run *r, const char *product)
 	const struct options *o = r->o;
 	struct fetch_options f = { .product = product };
 	struct snapshot s = { 0 };
-	const char *why = NULL;
 	struct compat *c;
 	struct err err = { 0 };
 	bool done, cudnn = strcmp(product, "cudnn") == 0;
+	bool judged = cudnn || o->assume.n || o->root;
 	int code = gather(r, &f);
 
 	if (code)
@@ -360,15 +300,13 @@ static int get(struct run *r, const char *product)
 	code = already(r, &f, &done);
 	if (code || done)
 		return code;
-	if (cudnn || o->assume.n || o->root)
+	if (judged)
 		code = machine(r, &c, &s);
 	else if (compat_open(r->a, o->data, &c, &err))
 		code = cli_fail(&err);
-	if (!code)
-		code = choose(r, c, cudnn || o->assume.n || o->root ? &s : NULL, &f, &why);
 	if (!code && compat_error(c))
 		code = cli_fail(compat_error(c));
-	return code ? code : run_fetch(r, c, &f, why);
+	return code ? code : fetch_get(r, c, judged ? &s : NULL, &f);
 }
 
 /* -------- what is installed */

@@ -39,4 +39,13 @@ void fetch_note(void *ctx, const char *text);
 /* Asks on the terminal; only "y" and "yes" are a yes. */
 bool fetch_ask_licence(void *ctx, const struct fetch_item *item);
 
+/* Shows what was planned or installed. */
+int fetch_say(struct run *r, const struct fetch_options *f, const struct fetch_item *items,
+	      size_t n, const char *why);
+/*
+ * Chooses, gets and shows what `f` names; the exit code. `s`: the machine that it is for, NULL:
+ * none counts. Fills in the platform, and for cuDNN its label and CUDA.
+ */
+int fetch_get(struct run *r, struct compat *c, const struct snapshot *s, struct fetch_options *f);
+
 #endif

@@ -260,7 +260,7 @@ int cache_manifest(struct cache *c, const char *rel, const char *pinned, bool an
 		       view_is(view_trim(from), cache_url(c, rel));
 	if (!m.known && !same && !(there && c->o->offline)) {
 		if (c->o->offline && c->base)
-			return err_set(err, ERR_IO,
+			return err_set(err, ERR_ABSENT,
 				       _("--offline: %.300s/%.300s is not in the cache"), c->path,
 				       rel);
 		if (get_manifest(c, rel, &m.text, err))

@@ -11,18 +11,27 @@
 
 struct arena;
 
+struct choose_ask {
+	const struct snapshot *s; /* NULL: nothing is known of a machine */
+	const char *version;	  /* "9", "9.1", "9.1.1", "9.1.1.17"; NULL: the newest that fits */
+	const char *cuda;	  /* what was asked for; NULL: what is here decides */
+	const char *cuda_why;	  /* whose that is, when nobody typed it; NULL */
+	const char *platform;	  /* "linux-x86_64" */
+	const char *below; /* only older than this, which is not to be had; NULL */
+};
+
 struct choice {
 	const char *label; /* of the manifest: "9.1.1" */
 	const char *cuda;  /* major or version to ask for: "12"; NULL: the newest there is */
 	const char *why;   /* one sentence without a full stop; NULL: it was asked for */
+	const char *version; /* of the table's row; NULL: the table does not hold it */
 };
 
 /*
- * `version`: NULL, "9", "9.1", "9.1.1" or "9.1.1.17"; `cuda`: NULL or what was asked for. `s` NULL:
- * nothing is known of a machine. -ERR_NOENT: nothing fits, and the message says why.
+ * Every GPU counts. -ERR_NOENT: nothing fits, and the message says why. Which platforms a release
+ * was built for stands in its manifest alone: the caller comes back with `below` then.
  */
-int choose_cudnn(struct arena *a, struct compat *c, const struct snapshot *s, const char *version,
-		 const char *cuda, const char *platform, struct choice *ret,
+int choose_cudnn(struct arena *a, struct compat *c, const struct choose_ask *q, struct choice *ret,
 		 struct err *err) ATTR_MUST;
 /* "linux-x86_64" of a snapshot ("linux-aarch64" for a Tegra); of this build when it does not say.
  */

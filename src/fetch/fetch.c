@@ -54,16 +54,16 @@ static void note(const struct fetch *f, const char *text)
 static const char *main_component(const struct fetch *f, const struct manifest *m, const char **all,
 				  size_t n)
 {
-	const char *product = f->o->product;
+	const char *product = f->o->product, *name;
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (strcmp(all[i], product) == 0)
-			return all[i];
-	for (i = 0; i < n; i++)
-		if (strncmp(all[i], "lib", 3) == 0 && strcmp(all[i] + 3, product) == 0)
-			return all[i];
-	(void)m;
+	/* Of all platforms: where it was not built for this one, its samples are no answer. */
+	for (i = 0; i < m->n; i++) {
+		name = m->leaves[i].component;
+		if (strcmp(name, product) == 0 ||
+		    (strncmp(name, "lib", 3) == 0 && strcmp(name + 3, product) == 0))
+			return name;
+	}
 	return n == 1 ? all[0] : NULL;
 }
 
@@ -479,8 +479,8 @@ static int install_all(struct fetch *f, struct fetch_item *items, size_t n, stru
 		if (items[i].state != FETCH_INSTALLED)
 			r = install(f, &s, &items[i], err);
 	/* With an archive, or a part of one, its manifest is of use to the next run. */
-	if (f->manifest.fresh && (!r || err->code == ERR_IO || err->code == ERR_TIMEOUT) &&
-	    f->cache.fd >= 0)
+	if (f->manifest.fresh && f->cache.fd >= 0 &&
+	    (!r || err->code == ERR_IO || err->code == ERR_ABSENT || err->code == ERR_TIMEOUT))
 		cache_keep_manifest(&f->cache, f->manifest_rel, &f->manifest.text);
 	prefix_close(&s);
 	return r;

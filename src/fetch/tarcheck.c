@@ -36,6 +36,7 @@ struct tarcheck {
 	bool global;
 	bool has_size; /* the next entry's, out of a pax header */
 	uint64_t size;
+	bool has_name, has_link; /* the next entry's, out of a header before it */
 	uint64_t body; /* of a sparse file, behind its map */
 	struct err fault;
 };
@@ -96,6 +97,15 @@ static void skip_body(struct tarcheck *t, uint64_t size, enum state then)
 	t->state = t->skip ? BODY : then;
 }
 
+/* A name that comes before the entry that it is for: once, for one, and without a NUL. */
+static int take_name(struct tarcheck *t, bool *ret_has, struct view name)
+{
+	if (t->global || *ret_has || view_chr(name, '\0') >= 0)
+		return refuse(t, _("has a name that readers take differently"));
+	*ret_has = true;
+	return 0;
+}
+
 /* "27 size=1234\n" in a pax header: the length counts itself. */
 static int read_extended(struct tarcheck *t)
 {
@@ -113,6 +123,9 @@ static int read_extended(struct tarcheck *t)
 					.n = (size_t)n - (size_t)blank - 2 };
 		rest = view_skip(rest, (size_t)n);
 		key = view_cut(record, '=', &value);
+		if ((view_is(key, "path") && take_name(t, &t->has_name, value)) ||
+		    (view_is(key, "linkpath") && take_name(t, &t->has_link, value)))
+			return -(int)t->fault.code;
 		if (!view_is(key, "size"))
 			continue;
 		if (t->global || t->has_size || !view_u64(value, 10, &t->size) ||
@@ -143,7 +156,7 @@ static int read_entry(struct tarcheck *t, char type, uint64_t size)
 {
 	bool extended = t->has_size;
 
-	t->has_size = false;
+	t->has_size = t->has_name = t->has_link = false;
 	if (extended && size != t->size && !(t->size > ustar_max && size <= ustar_max))
 		return refuse(t, _("has two sizes: readers take the one or the other"));
 	if (extended)
@@ -181,6 +194,9 @@ static int read_header(struct tarcheck *t)
 		return begin_extended(t, size, type == 'g');
 	case 'L':
 	case 'K':
+		t->global = false;
+		if (take_name(t, type == 'L' ? &t->has_name : &t->has_link, view_of("")))
+			return -(int)t->fault.code;
 		skip_body(t, size, HEADER);
 		return 0;
 	default:

@@ -258,7 +258,8 @@ int transfer_file(struct transfer *t, const char *path, struct err *err)
 	int r = 0;
 
 	if (fd < 0)
-		return err_set(err, ERR_IO, "%.400s: %s", path, strerror(errno));
+		return err_set(err, errno == ENOENT ? ERR_ABSENT : ERR_IO, "%.400s: %s", path,
+			       strerror(errno));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return err_set(err, ERR_TYPE, _("%.400s: not a regular file"), path);
 	if (t->size ? (uint64_t)st.st_size != t->size : (uint64_t)st.st_size > t->max)

@@ -132,6 +132,7 @@ enum outcome guide_toolkit(struct guiding *w, struct guide_step *st)
 
 enum outcome guide_cudnn(struct guiding *w, struct guide_step *st)
 {
+	const struct choose_ask ask = { .s = w->in->s, .platform = choose_platform(w->in->s) };
 	const char *cuda = cuda_of_torch(w), *prefix = NULL;
 	struct err err = { 0 };
 	struct choice ch;
@@ -151,8 +152,7 @@ enum outcome guide_cudnn(struct guiding *w, struct guide_step *st)
 		step_why(w, st, "%s", _("A cuDNN for this CUDA is installed."));
 		return OUTCOME_DONE;
 	}
-	if (choose_cudnn(w->a, w->in->c, w->in->s, NULL, NULL, choose_platform(w->in->s), &ch,
-			 &err)) {
+	if (choose_cudnn(w->a, w->in->c, &ask, &ch, &err)) {
 		step_why(w, st, "%s", err.msg);
 		return OUTCOME_OPEN;
 	}

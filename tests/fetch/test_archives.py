@@ -78,6 +78,19 @@ def all_sizes():
     return raw_tar(ext.tobuf(T.USTAR_FORMAT) + b"11 size=10\n" + b"\0" * 501)
 
 
+def names(*heads):
+    """Headers in front of one entry that name it: (type, contents)."""
+    out = b""
+    for kind, text in heads:
+        if kind != T.GNUTYPE_LONGNAME:
+            n = len(text) + 4
+            text = b"%d %s\n" % (n if n > 9 else n - 1, text)
+        ext = T.TarInfo("./PaxHeaders/odd")
+        ext.type, ext.size = kind, len(text)
+        out += ext.tobuf(T.USTAR_FORMAT) + text + b"\0" * (-len(text) % 512)
+    return raw_tar(out + T.TarInfo(TOP + "/odd").tobuf(T.USTAR_FORMAT))
+
+
 def zeros(mib):
     out = io.BytesIO()
     with lzma.open(out, "w", preset=0) as x, T.open(fileobj=x, mode="w|") as t:
@@ -130,6 +143,13 @@ CASES = [
     ("A9 names that differ in composition", lambda: evil(member(TOP + "/\u00e9", data=b"x")), "name"),
     ("A10 control character", lambda: evil(member(TOP + "/a\x1b[2Jb", data=b"x")), "character"),
     ("A10 newline", lambda: evil(member(TOP + "/a\nend", data=b"x")), "character"),
+    ("A10 NUL in a name by pax", lambda: names((T.XHDTYPE, b"path=%s/a\0b" % TOP.encode())), "take differently"),
+    ("A10 a name for all", lambda: names((T.XGLTYPE, b"path=%s/x" % TOP.encode())), "take differently"),
+    ("A10 two names by pax", lambda: names(*[(T.XHDTYPE, b"path=%s/x%d" % (TOP.encode(), i))
+                                             for i in (1, 2)]), "take differently"),
+    ("A10 a name by GNU, another by pax", lambda: names(
+        (T.GNUTYPE_LONGNAME, TOP.encode() + b"/a\0"),
+        (T.XHDTYPE, b"path=%s/b" % TOP.encode())), "take differently"),
     ("A10 backslash", lambda: evil(member(TOP + "/a\\b", data=b"x")), "character"),
     ("A10 drive", lambda: evil(member("C:evil", data=b"x")), "drive"),
     ("A10 . in a name", lambda: evil(member(TOP + "/lib/./x", data=b"x")), '"."'),

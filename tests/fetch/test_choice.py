@@ -61,6 +61,15 @@ CHOICES = [
     (["gpu=RTX 5090"], ["9.1"], None, None),
     (["gpu=RTX 4090", "driver=535.183.01"], [], "9.27.0.42", "12"),
     (["gpu=RTX 4090", "driver=470.256.02"], ["--cuda", "12"], None, None),
+    (["gpu=RTX 5090", "driver=570.86"], [], "9.27.0.42", "12"),
+    (["gpu=RTX 5090", "driver=535.183.01"], [], None, None),
+    (["gpu=RTX 5090"], ["9.10.2", "--cuda", "11"], None, None),
+    (["gpu=GTX 1080 Ti"], ["9.99.0"], None, None),
+    (["gpu=GTX 1080 Ti"], ["9.99.0.1", "--cuda", "12"], None, None),
+    (["gpu=GeForce GT 710"], [], None, None),
+    (["gpu=RTX 4090", "gpu=GTX 1080 Ti"], [], "9.10.2.21", "12"),
+    (["gpu=RTX 4090", "gpu=GTX 1080 Ti"], ["9.27.0"], None, None),
+    (["gpu=T4", "driver=470.57.02"], [], "9.10.2.21", "11"),
     (["gpu=T4", "torch=2.6.0+cu124"], [], "9.27.0.42", "12"),
     (["gpu=H100", "cuda=11.8"], [], "9.10.2.21", "11"),
     ([], ["8.9.7", "--cuda", "12.2"], "8.9.7.29", "12"),
@@ -88,6 +97,53 @@ def choices(tap, w):
                   valid("fetch", r.stdout), r)
 
 
+def platforms(tap, w):
+    """The newest of the platform, and never something else of the same manifest instead."""
+    path = w.mirror / "cudnn/redist/redistrib_9.27.0.json"
+    doc = json.loads(path.read_text())
+    doc["cudnn_samples"] = {"name": "s", "license": "cudnn", "version": "9.27.0.42",
+                            "source": leaf("cudnn_samples/source/s.tar.xz", b"s")}
+    path.write_text(json.dumps(doc))
+    for label, version, cuda in (("9.1.1", "9.1.1.17", "12"), ("9.12.0", "9.12.0.46", "13")):
+        w.cudnn(b"j", label=label, version=version, cuda=cuda, platform="linux-aarch64")
+    for gpu, version in ("Jetson AGX Orin", "9.12.0.46"), ("cc:7.2", "9.1.1.17"):
+        r = w.run("cudnn", "--assume=gpu=" + gpu, "--dry-run", "--json")
+        doc = json.loads(r.stdout or "{}")
+        tap.check("%s: the newest that its platform has" % gpu, r.returncode == 0 and
+                  (doc.get("name"), doc.get("version"), doc.get("platform")) ==
+                  ("cudnn", version, "linux-aarch64") and "linux-aarch64" in doc["why"], r)
+    r = w.run("cudnn", "9.27.0", "--platform", "linux-aarch64", "--dry-run", "--json")
+    tap.check("a release without a build for the platform: not its samples", r.returncode == 1 and
+              not r.stdout and "no cudnn for linux-aarch64" in r.stderr, r)
+    r = w.run("cudnn", "--platform", "linux-ppc64le", "--dry-run", "--json")
+    tap.check("no release for the platform", r.returncode == 1 and not r.stdout and
+              "9.27.0.json: no cudnn for linux-ppc64le" in r.stderr, r)
+    path.unlink()
+    r = w.run("cudnn", "--platform", "linux-x86_64", "--dry-run", "--json")
+    tap.check("a folder without the newest: what it has", r.returncode == 0 and
+              json.loads(r.stdout)["version"] == "9.12.0.46" and
+              "from 9.13.0 on there is no archive" in json.loads(r.stdout)["why"], r)
+    r = w.run("cudnn", "9.27.0", "--platform", "linux-x86_64", "--dry-run")
+    tap.check("a version that was asked for is not replaced", r.returncode == 4 and
+              "9.27.0.json: No such file" in r.stderr, r)
+    r = w.run("cudnn", "--assume=gpu=RTX 4090", "--assume=gpu=GTX 1080 Ti", "--dry-run", "--json",
+              "--platform", "linux-x86_64")
+    tap.check("why: every GPU is named", r.returncode == 0 and
+              "4090 (8.9), NVIDIA GeForce GTX 1080 Ti (6.1)" in json.loads(r.stdout)["why"], r)
+    kit = w.base / "cuda-12.4"
+    kit.mkdir()
+    (kit / "version.json").write_text('{"cuda": {"name": "CUDA SDK", "version": "12.4.1"}}')
+    r = w.run("cudnn", "--assume=torch=2.9.0+cu130", "--into", str(kit), "--dry-run", "--json",
+              "--platform", "linux-x86_64")
+    tap.check("--into: built for that toolkit, whatever PyTorch is for", r.returncode == 0 and
+              json.loads(r.stdout)["cuda"] == "12" and
+              "cuda-12.4 is CUDA 12.4.1" in json.loads(r.stdout)["why"], r)
+    r = w.run("cudnn", "--assume=torch=2.9.0+cu130", "--assume=gpu=V100", "--dry-run")
+    tap.check("nothing fits: what CUDA was taken from, and how to take another",
+              r.returncode == 1 and "cu130 is built with CUDA 13.0" in r.stderr and
+              "--cuda" in r.stderr, r)
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as base:
@@ -109,6 +165,7 @@ def main():
         r = w.run("cutensor", "2.0.1", "--platform", "linux-x86_64", "--dry-run", "--json")
         tap.check("another product", r.returncode == 0 and
                   json.loads(r.stdout)["name"] == "libcutensor", r)
+        platforms(tap, w)
         r = w.run("cudnn", "9.1.1", "--strict", "--platform", "linux-x86_64", "--dry-run")
         tap.check("N18 --strict takes the known manifest alone", r.returncode == 4 and
                   "sha256 is known" in r.stderr, r)
