@@ -216,6 +216,11 @@ static void put_line(struct strbuf *out, const struct installed_item *i, bool ve
 	put_paths(out, _("changed  "), i->changed, i->n_changed);
 	put_paths(out, _("missing  "), i->missing, i->n_missing);
 	put_paths(out, _("extra    "), i->extra, i->n_extra);
+	/* While its record is there, it counts as installed. */
+	if (i->n_changed || i->n_missing)
+		strbuf_printf(out,
+			      _("  to put it right: `cuvet fetch remove %s/%s`, then fetch it again\n"),
+			      i->name, i->dir);
 }
 
 int fetch_show_installed(struct run *r, const struct installed_item *items, size_t n, bool verified,

@@ -61,6 +61,8 @@ const char *cache_note_of(struct cache *c, const char *rel);
 
 /* Is the archive there, whole by its size? */
 bool cache_has(struct cache *c, const struct fetch_item *item);
+/* Or a part of it? */
+bool cache_has_part(struct cache *c, const struct fetch_item *item);
 /*
  * The taker of an archive's bytes: `start` (also again, when it begins anew) with a descriptor to
  * be read by pread, `more` whenever bytes were added.

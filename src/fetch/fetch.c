@@ -465,6 +465,7 @@ static int install_all(struct fetch *f, struct fetch_item *items, size_t n, stru
 {
 	struct prefix s;
 	size_t i, open = 0;
+	bool kept = false;
 	int r;
 
 	for (i = 0; i < n; i++)
@@ -479,8 +480,10 @@ static int install_all(struct fetch *f, struct fetch_item *items, size_t n, stru
 		if (items[i].state != FETCH_INSTALLED)
 			r = install(f, &s, &items[i], err);
 	/* With an archive, or a part of one, its manifest is of use to the next run. */
-	if (f->manifest.fresh && f->cache.fd >= 0 &&
-	    (!r || err->code == ERR_IO || err->code == ERR_ABSENT || err->code == ERR_TIMEOUT))
+	for (i = 0; i < n; i++)
+		kept |= cache_has(&f->cache, &items[i]) || cache_has_part(&f->cache, &items[i]);
+	if (f->manifest.fresh && f->cache.fd >= 0 && kept &&
+	    (!r || err->code == ERR_IO || err->code == ERR_TIMEOUT))
 		cache_keep_manifest(&f->cache, f->manifest_rel, &f->manifest.text);
 	prefix_close(&s);
 	return r;

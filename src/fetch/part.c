@@ -18,6 +18,8 @@
 
 enum { BLOCK = 1 << 20, LOCK_PAUSE_MS = 50 };
 
+#define PART_ENDING ".part"
+
 struct part {
 	struct cache *c;
 	const struct fetch_item *item;
@@ -47,6 +49,16 @@ bool cache_has(struct cache *c, const struct fetch_item *item)
 
 	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	       (uint64_t)st.st_size == item->size;
+}
+
+bool cache_has_part(struct cache *c, const struct fetch_item *item)
+{
+	_cleanup_fd_ int fd =
+		c->fd < 0 ? -1
+			  : tree_open(c->fd, arena_printf(c->a, "%s" PART_ENDING, item->rel),
+				      O_RDONLY | O_NONBLOCK, 0);
+
+	return fd >= 0;
 }
 
 /* Digest and taker for what is in the file already. */
@@ -342,7 +354,7 @@ int cache_archive(struct cache *c, const struct fetch_item *item, const struct c
 	p.digest = digest_new(c->a, c->crypto);
 	if (!p.digest)
 		return err_set(err, ERR_UNSUPPORTED, _("this libcrypto does not do SHA-256"));
-	p.rel = arena_printf(c->a, "%s.part", item->rel);
+	p.rel = arena_printf(c->a, "%s" PART_ENDING, item->rel);
 	p.t = (struct transfer){
 		.a = c->a,
 		.o = &c->o->transfer,

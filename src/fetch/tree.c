@@ -143,18 +143,19 @@ int tree_parent(int root, const char *path, bool make, const char **ret_base)
 int tree_user_dir(struct arena *a, const char *path, int *ret_fd, struct err *err)
 {
 	char *copy = arena_strdup(a, path), *slash;
-	int fd;
+	int fd, why = 0;
 
 	if (!*path)
 		return err_set(err, ERR_USAGE, _("an empty name is no folder"));
 	for (slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		/* What cannot be made and is not there shows with the last one. */
-		(void)mkdir(copy, 0755);
+		/* What cannot be made and is not there shows with the last one, and says why. */
+		if (mkdir(copy, 0755) < 0 && errno != EEXIST && !why)
+			why = errno;
 		*slash = '/';
 	}
 	if (mkdir(copy, 0755) < 0 && errno != EEXIST)
-		return err_errno(err, errno, "%.400s", path);
+		return err_errno(err, errno == ENOENT && why ? why : errno, "%.400s", path);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(err, errno, "%.400s", path);

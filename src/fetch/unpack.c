@@ -307,9 +307,10 @@ static int write_list(struct unpack *u, struct err *err)
 				     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	struct err e;
 
+	if (fd < 0)
+		return failed(err, errno, RECORD_LIST);
 	errno = 0;
-	if (fd < 0 ||
-	    file_write_fd(fd, RECORD_LIST, (struct view){ .p = u->list.s, .n = u->list.n }, &e))
+	if (file_write_fd(fd, RECORD_LIST, (struct view){ .p = u->list.s, .n = u->list.n }, &e))
 		return failed(err, errno ? errno : EIO, RECORD_LIST);
 	return 0;
 }

@@ -193,6 +193,9 @@ def main():
         item = json.loads(r.stdout)["items"][0]
         tap.check("verify, as JSON", r.returncode == 4 and valid("installed", r.stdout) and
                   item["missing"] == ["include/cudnn.h"] and item["extra"] == ["more\n"], r)
+        r = w.run("verify")
+        tap.check("verify says what puts it right", r.returncode == 4 and
+                  "`cuvet fetch remove cudnn/9.1.1.17-cuda12`" in r.stdout, r)
         for args in (("use", "cudnn/1.2.3"), ("remove", "cudnn"), ("remove", "../x"), ("cudnn", "x"),
                      ("cudn",), ("cudnn", "9.1.1", "--retries", "x"), ("cudnn", "--max-size", "x"),
                      ("cudnn", "--cuda", "x"), ("cuda",), ("../x", "1.2.3")):

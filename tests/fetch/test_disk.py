@@ -75,6 +75,26 @@ def full_disks(tap, base):
         w.done()
 
 
+def no_inodes(tap, base):
+    """Files run out before bytes do: at each entry, at the list of them, at the record, at the link."""
+    w = big_world(base)
+    disk = Tmpfs(w.prefix, 65536)
+    if not disk.ok:
+        tap.skip("D1 no files left", "needs mounts")
+        return
+    for n in range(4, 24):
+        if not disk.again("nr_inodes=%d" % n):
+            continue
+        r = w.install()
+        if r.returncode == 0:
+            break
+        tap.check("D1 no files left (of %d)" % n, r.returncode == 4 and "space" in r.stderr and
+                  not w.left(), r, w.left())
+    tap.check("D1 enough files", r.returncode == 0 and whole(w) and n > 9, r)
+    disk.done()
+    w.done()
+
+
 def read_only(tap, base):
     w = big_world(base)
     disk = Tmpfs(w.prefix, 65536)
@@ -103,6 +123,11 @@ def rights(tap, base):
                            env=w.env(), cwd=str(w.cwd), capture_output=True, text=True)
     else:
         r = w.install()
+    deep = subprocess.run(r.args[:r.args.index("--prefix") + 1] + [str(w.prefix / "a/b")] +
+                          r.args[r.args.index("--prefix") + 2:], env=w.env(), cwd=str(w.cwd),
+                          capture_output=True, text=True)
+    tap.check("D4 folders that cannot be made: why", deep.returncode == 4 and
+              "Permission" in deep.stderr and str(w.prefix / "a/b") in deep.stderr, deep)
     tap.check("D4 prefix without rights", r.returncode == 4 and str(w.prefix) in r.stderr and
               "Permission" in r.stderr and not w.left(), r)
     w.prefix.chmod(0o755)
@@ -354,8 +379,8 @@ def installed(tap, base):
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as base:
-        for test in (installed, into, leftovers, full_disks, read_only, rights, links, together,
-                     interrupt, kills):
+        for test in (installed, into, leftovers, full_disks, no_inodes, read_only, rights, links,
+                     together, interrupt, kills):
             test(tap, base)
     tap.end()
 

@@ -360,6 +360,12 @@ def one(base, url, case):
 
 def resume(tap, base, server, url):
     """What one run leaves, the next one goes on with."""
+    for name in ("portal", "announced-short", "wrong-hash", "404"):
+        w = World(base)
+        r = w.install(cache=False, mirror=url + "/" + name)
+        tap.check("N2 %s: the cache in the prefix keeps nothing" % name,
+                  r.returncode == 4 and not w.left(), r, w.left())
+        w.done()
     w = World(base)
     r = w.install("--retries", "0", mirror=url + "/cut")
     parts = list(w.cache.rglob("*.part"))
