@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 #include "rule/rules.h"
@@ -172,6 +173,27 @@ static const struct json *compiler_row(struct judge *j, const char *toolkit)
 	return NULL;
 }
 
+/* An older g++ beside the system's: its package, and where that puts it. */
+static void older_compiler(struct judge *j, struct remedy *r, const char *max)
+{
+	bool toolset = distro_family(j->s) == FAMILY_RHEL;
+	const char *word = shell_word(j->a, max);
+
+	distro_install(
+		j, r,
+		&(struct distro_names){
+			.debian = arena_printf(j->a, "g++-%s", word),
+			.rhel = arena_printf(j->a, "gcc-toolset-%s-gcc-c++", word),
+			/* Fedora has the current compiler alone. */
+			.fedora = "",
+			.suse = arena_printf(j->a, "gcc%s-c++", word),
+			.arch = arena_printf(j->a, "gcc%s", word),
+		});
+	remedy_command(j, r, "export NVCC_PREPEND_FLAGS='-ccbin %s%s'",
+		       toolset ? arena_printf(j->a, "/opt/rh/gcc-toolset-%s/root", word) : "",
+		       toolset ? "/usr/bin/g++" : arena_printf(j->a, "/usr/bin/g++-%s", word));
+}
+
 static void run_host_compiler(struct judge *j)
 {
 	static const char *const chosen[] = {
@@ -212,8 +234,7 @@ static void run_host_compiler(struct judge *j)
 	finding_fact(j, f, "host.gcc", &j->s->host.gcc, arena_printf(j->a, "<= %s", max));
 	finding_fact(j, f, "toolkit.version", &t->version, NULL);
 	r = finding_remedy(j, f, _("Install gcc %s beside it, and tell nvcc to take that."), max);
-	remedy_command(j, r, "sudo apt-get install g++-%s", max);
-	remedy_command(j, r, "export NVCC_PREPEND_FLAGS='-ccbin /usr/bin/g++-%s'", max);
+	older_compiler(j, r, max);
 	r->needs_root = true;
 }
 
@@ -249,7 +270,12 @@ static void run_jit(struct judge *j)
 		finding_fact(j, f, "python.headers", &p->headers, "Python.h");
 	finding_inferred(f);
 	r = finding_remedy(j, f, "%s", _("Install them, where torch.compile is to be used."));
-	remedy_command(j, r, "sudo apt-get install gcc python3-dev");
+	distro_install(j, r,
+		       &(struct distro_names){ .debian = "gcc python3-dev",
+					       .rhel = "gcc python3-devel",
+					       .suse = "gcc python3-devel",
+					       .arch = "gcc python",
+					       .nix = "gcc python3" });
 	r->needs_root = true;
 }
 

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rule/distro.h"
 #include "rule/look.h"
+#include "rule/remedy.h"
 #include "rule/rules.h"
 
 /* -------- the runtime of Kubernetes */
@@ -116,6 +118,7 @@ static void run_operator_driver_conflict(struct judge *j)
 {
 	const struct snapshot *s = j->s;
 	const struct ospackage *o = host_driver(s);
+	const char *word;
 	struct finding *f;
 	struct remedy *r;
 
@@ -138,7 +141,10 @@ static void run_operator_driver_conflict(struct judge *j)
 		       "helm upgrade gpu-operator nvidia/gpu-operator -n gpu-operator "
 		       "--reuse-values --set driver.enabled=false");
 	r = finding_remedy(j, f, "%s", _("Or, on the node:"));
-	remedy_command(j, r, "sudo apt-get remove '%s'", o->name.value);
+	word = shell_word(j->a, o->name.value);
+	distro_remove(j, r,
+		      &(struct distro_names){ .debian = word, .rhel = word, .suse = word,
+					      .arch = word });
 	remedy_command(j, r, "sudo reboot");
 	r->needs_root = true;
 	r->needs_reboot = true;

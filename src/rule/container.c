@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 #include "rule/rules.h"
@@ -295,6 +296,12 @@ static void stale_libs(struct judge *j, const struct fact *version, const struct
 								      : &s->driver.libnvml.path;
 	struct finding *f = finding_add(j, FINDING_CONTAINER_STALE_DRIVER_LIBS,
 					module ? _("this container") : _("this image"));
+	enum family family = distro_family(s);
+	bool rpm = family == FAMILY_RHEL || family == FAMILY_FEDORA || family == FAMILY_SUSE;
+	const char *apt = family == FAMILY_UBUNTU || family == FAMILY_DEBIAN ?
+				  "apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' "
+				  "'nvidia-utils-*' && " :
+				  "";
 	struct remedy *r;
 
 	if (module)
@@ -318,10 +325,9 @@ static void stale_libs(struct judge *j, const struct fact *version, const struct
 		j, f, "%s",
 		_("Build the image without a driver: leave out nvidia-driver-*, libnvidia-* and "
 		  "libcuda packages (the container toolkit brings the host's), or remove them."));
-	remedy_command(
-		j, r,
-		"RUN apt-get purge -y 'libnvidia-*' 'nvidia-driver-*' 'nvidia-utils-*' && rm -f "
-		"/usr/lib/*/libcuda.so* /usr/lib/*/libnvidia-*.so*");
+	remedy_command(j, r, "RUN %srm -f %s", apt,
+		       rpm ? "/usr/lib64/libcuda.so* /usr/lib64/libnvidia-*.so*" :
+			     "/usr/lib/*/libcuda.so* /usr/lib/*/libnvidia-*.so*");
 }
 
 static void stale_mounts(struct judge *j, const struct fact *version, const struct fact *module)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 #include "rule/rules.h"
@@ -168,17 +169,16 @@ static void libcuda_package(struct judge *j, struct remedy *r)
 	const struct snapshot *s = j->s;
 	const struct fact *driver = look_driver(s);
 	unsigned branch = driver ? look_branch(driver->value) : 0;
-	const char *like = fact_value(&s->host.os_like, "");
+	const struct distro_names names = {
+		.debian = "libcuda1",
+		.ubuntu = branch ? arena_printf(j->a, "libnvidia-compute-%u", branch) : NULL,
+		.rhel = "nvidia-driver-cuda",
+		.fedora = "xorg-x11-drv-nvidia-cuda",
+		.arch = "nvidia-utils",
+	};
 
-	if (fact_is(&s->host.os_id, "debian"))
-		remedy_command(j, r, "sudo apt-get install libcuda1");
-	else if ((fact_is(&s->host.os_id, "ubuntu") || strstr(like, "ubuntu")) && branch)
-		remedy_command(j, r, "sudo apt-get install libnvidia-compute-%u", branch);
-	else if (fact_is(&s->host.os_id, "fedora") || strstr(like, "rhel") ||
-		 strstr(like, "fedora"))
-		remedy_command(j, r, "sudo dnf install nvidia-driver-cuda");
-	else if (fact_is(&s->host.os_id, "arch"))
-		remedy_command(j, r, "sudo pacman -S nvidia-utils");
+	if (branch || distro_family(s) != FAMILY_UBUNTU)
+		distro_install(j, r, &names);
 }
 
 /* The directory that a probe's reason names ("only in DIR, which the loader does not search"); NULL

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 #include "rule/rules.h"
@@ -51,18 +52,28 @@ static void hung(struct judge *j, const struct asked *a)
 /* How each package manager compares installed files with what it installed. */
 static void verify_command(struct judge *j, struct remedy *r, const char *path)
 {
-	const char *id = fact_value(&j->s->host.os_id, ""),
-		   *like = fact_value(&j->s->host.os_like, "");
 	const char *word = shell_word(j->a, path);
 
-	if (strstr(like, "debian") || strcmp(id, "debian") == 0)
+	switch (distro_family(j->s)) {
+	case FAMILY_UBUNTU:
+	case FAMILY_DEBIAN:
 		remedy_command(j, r, "dpkg -V \"$(dpkg -S \"$(readlink -f %s)\" | cut -d: -f1)\"",
 			       word);
-	else if (strstr(like, "rhel") || strstr(like, "fedora") || strcmp(id, "fedora") == 0 ||
-		 strstr(like, "suse"))
+		break;
+	case FAMILY_RHEL:
+	case FAMILY_FEDORA:
+	case FAMILY_SUSE:
 		remedy_command(j, r, "rpm -Vf %s", word);
-	else if (strcmp(id, "arch") == 0 || strstr(like, "arch"))
+		break;
+	case FAMILY_ARCH:
 		remedy_command(j, r, "pacman -Qkk \"$(pacman -Qqo %s)\"", word);
+		break;
+	case FAMILY_NIXOS:
+		remedy_command(j, r, "nix-store --verify-path \"$(readlink -f %s)\"", word);
+		break;
+	case FAMILY_OTHER:
+		break;
+	}
 }
 
 static void crashed(struct judge *j, const struct asked *a)

@@ -7,10 +7,22 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rule/distro.h"
 #include "rule/look_log.h"
+#include "rule/remedy.h"
 #include "rule/rules.h"
 
 /* -------- the fabric */
+
+/* Exactly the driver's version; `debian` names the package, which has the branch in its name. */
+static void fabric_install(struct judge *j, struct remedy *r, const char *version,
+			   const char *debian)
+{
+	const char *rpm = shell_word(j->a, arena_printf(j->a, "nvidia-fabric-manager-%s", version));
+
+	debian = shell_word(j->a, arena_printf(j->a, "%s=%s-1", debian, version));
+	distro_install(j, r, &(struct distro_names){ .debian = debian, .rhel = rpm });
+}
 
 static bool has_switch(const struct snapshot *s)
 {
@@ -78,14 +90,9 @@ static void run_fabric_manager_version_mismatch(struct judge *j)
 	r = finding_remedy(j, f, "%s",
 			   _("Install the Fabric Manager of exactly the driver's version and start "
 			     "it."));
-	if (fact_is(&s->host.os_id, "ubuntu") || strstr(fact_value(&s->host.os_like, ""), "debian"))
-		remedy_command(j, r, "sudo apt-get install --only-upgrade %s=%s-1",
-			       o ? o->name.value
-				 : arena_printf(j->a, "nvidia-fabricmanager-%u",
-						look_branch(driver->value)),
-			       driver->value);
-	else
-		remedy_command(j, r, "sudo dnf install nvidia-fabric-manager-%s", driver->value);
+	fabric_install(j, r, driver->value,
+		       o ? o->name.value
+			 : arena_printf(j->a, "nvidia-fabricmanager-%u", look_branch(driver->value)));
 	remedy_command(j, r, "sudo systemctl restart nvidia-fabricmanager");
 	r->needs_root = true;
 }
@@ -127,11 +134,10 @@ static void run_fabric_prerequisite_missing(struct judge *j)
 		  "Manager again."));
 	remedy_command(j, r, "sudo modprobe ib_umad");
 	remedy_command(j, r, "echo ib_umad | sudo tee /etc/modules-load.d/ib_umad.conf");
-	remedy_command(j, r, "%s",
-		       strstr(fact_value(&s->host.os_like, ""), "debian") ||
-				       fact_is(&s->host.os_id, "ubuntu")
-			       ? "sudo apt-get install infiniband-diags nvlsm"
-			       : "sudo dnf install infiniband-diags nvlsm");
+	distro_install(j, r,
+		       &(struct distro_names){ .debian = "infiniband-diags nvlsm",
+					       .rhel = "infiniband-diags nvlsm",
+					       .suse = "infiniband-diags nvlsm" });
 	remedy_command(j, r, "sudo systemctl restart nvidia-fabricmanager");
 	r->needs_root = true;
 }
@@ -201,15 +207,10 @@ static void not_running(struct judge *j, const struct unit *unit, bool seen)
 	r = finding_remedy(j, f, "%s",
 			   _("Install the Fabric Manager of exactly the driver's version and start "
 			     "it."));
-	if (driver && (!unit || fact_is(&unit->state, "not-found"))) {
-		if (fact_is(&s->host.os_id, "ubuntu") ||
-		    strstr(fact_value(&s->host.os_like, ""), "debian"))
-			remedy_command(j, r, "sudo apt-get install nvidia-fabricmanager-%u=%s-1",
-				       look_branch(driver->value), driver->value);
-		else
-			remedy_command(j, r, "sudo dnf install nvidia-fabric-manager-%s",
-				       driver->value);
-	}
+	if (driver && (!unit || fact_is(&unit->state, "not-found")))
+		fabric_install(j, r, driver->value,
+			       arena_printf(j->a, "nvidia-fabricmanager-%u",
+					    look_branch(driver->value)));
 	remedy_command(j, r, "sudo systemctl enable --now nvidia-fabricmanager");
 	r->needs_root = true;
 }

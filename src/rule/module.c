@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 #include "rule/rules.h"
@@ -83,19 +84,22 @@ static bool built_for_running(const struct snapshot *s, const struct module **re
 static void headers_command(struct judge *j, struct remedy *r, const char *kernel)
 {
 	const struct snapshot *s = j->s;
-	const char *like = fact_value(&s->host.os_like, ""), *id = fact_value(&s->host.os_id, "");
+	const char *devel = shell_word(j->a, arena_printf(j->a, "kernel-devel-%s", kernel));
+	const char *word = shell_word(j->a, kernel);
 
-	if (strcmp(id, "ubuntu") == 0 || strcmp(id, "debian") == 0 || strstr(like, "debian"))
-		remedy_command(j, r, "sudo apt-get install %s",
-			       shell_word(j->a, arena_printf(j->a, "linux-headers-%s", kernel)));
-	else if (strcmp(id, "fedora") == 0 || strstr(like, "rhel") || strstr(like, "fedora"))
-		remedy_command(j, r, "sudo dnf install %s",
-			       shell_word(j->a, arena_printf(j->a, "kernel-devel-%s", kernel)));
-	else if (strstr(like, "suse"))
-		remedy_command(j, r, "sudo zypper install kernel-default-devel");
-	else if (strcmp(id, "arch") == 0 || strstr(like, "arch"))
-		remedy_command(j, r, "sudo pacman -S linux-headers");
-	remedy_command(j, r, "sudo dkms autoinstall -k %s", shell_word(j->a, kernel));
+	distro_install(
+		j, r,
+		&(struct distro_names){
+			.debian = shell_word(j->a, arena_printf(j->a, "linux-headers-%s", kernel)),
+			.rhel = devel,
+			.suse = "kernel-default-devel",
+			.arch = "linux-headers",
+		});
+	/* RPM Fusion's packages build with akmods, where no DKMS is. */
+	if (distro_family(s) == FAMILY_FEDORA && !s->driver.n_dkms)
+		remedy_command(j, r, "sudo akmods --force --kernels %s", word);
+	else
+		remedy_command(j, r, "sudo dkms autoinstall -k %s", word);
 	remedy_command(j, r, "sudo modprobe nvidia");
 }
 

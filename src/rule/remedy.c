@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 
 static bool plain_char(char c)
@@ -119,57 +120,6 @@ const char *remedy_branch_for_gpus(struct judge *j, const char *least)
 }
 
 /* -------- how to install it */
-
-enum family {
-	FAMILY_OTHER,
-	FAMILY_UBUNTU,
-	FAMILY_DEBIAN,
-	FAMILY_RHEL,
-	FAMILY_FEDORA,
-	FAMILY_SUSE,
-	FAMILY_ARCH
-};
-
-static bool os_is(const struct snapshot *s, const char *word)
-{
-	struct view ids = view_of(fact_value(&s->host.os_id, "")),
-		    like = view_of(fact_value(&s->host.os_like, ""));
-	struct view w;
-
-	if (view_is_nocase(ids, word))
-		return true;
-	while (view_word(&like, &w))
-		if (view_is_nocase(w, word))
-			return true;
-	return false;
-}
-
-static enum family family_of(const struct snapshot *s)
-{
-	static const struct {
-		const char *id;
-		enum family family;
-	} families[] = {
-		{ .id = "ubuntu", .family = FAMILY_UBUNTU },
-		{ .id = "debian", .family = FAMILY_DEBIAN },
-		{ .id = "rhel", .family = FAMILY_RHEL },
-		{ .id = "rocky", .family = FAMILY_RHEL },
-		{ .id = "almalinux", .family = FAMILY_RHEL },
-		{ .id = "centos", .family = FAMILY_RHEL },
-		{ .id = "ol", .family = FAMILY_RHEL },
-		{ .id = "fedora", .family = FAMILY_FEDORA },
-		{ .id = "suse", .family = FAMILY_SUSE },
-		{ .id = "opensuse", .family = FAMILY_SUSE },
-		{ .id = "sles", .family = FAMILY_SUSE },
-		{ .id = "arch", .family = FAMILY_ARCH },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(families); i++)
-		if (os_is(s, families[i].id))
-			return families[i].family;
-	return FAMILY_OTHER;
-}
 
 /* Branches that Ubuntu's own archive carries as nvidia-driver-N (22.04 and later). */
 static bool ubuntu_has(const struct snapshot *s, unsigned branch)
@@ -316,6 +266,27 @@ static void driver_rhel(struct judge *j, struct finding *f, const char *branch, 
 	remedy_command(j, r, "sudo reboot");
 }
 
+/* There the driver is configuration: neither the .run file nor a package manager installs it. */
+static void driver_nixos(struct judge *j, struct finding *f, const char *branch,
+			 enum driver_kind kind)
+{
+	const char *open = kind == DRIVER_PROPRIETARY ? "false" : "true";
+	struct remedy *r = finding_remedy(
+		j, f,
+		_("In configuration.nix, with unfree packages allowed, set "
+		  "services.xserver.videoDrivers = [ \"nvidia\" ]; and hardware.nvidia.open = %s; "
+		  "(another branch: hardware.nvidia.package), rebuild and reboot."),
+		open);
+
+	if (branch && kind == DRIVER_PROPRIETARY)
+		r->text = arena_printf(j->a, "%s %s", r->text,
+				       arena_printf(j->a, _("The branch has to be %s."), branch));
+	remedy_command(j, r, "sudo nixos-rebuild boot");
+	remedy_command(j, r, "sudo reboot");
+	r->needs_root = true;
+	r->needs_reboot = true;
+}
+
 /* Where the driver is not this system's own: Windows has it, or the container's host. */
 static void elsewhere(struct judge *j, struct finding *f, const char *branch)
 {
@@ -353,7 +324,7 @@ void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum 
 		elsewhere(j, f, branch);
 		return;
 	}
-	switch (family_of(s)) {
+	switch (distro_family(s)) {
 	case FAMILY_UBUNTU:
 		driver_ubuntu(j, f, branch, open);
 		return;
@@ -372,6 +343,19 @@ void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum 
 		remedy_command(j, r, "sudo reboot");
 		return;
 	case FAMILY_FEDORA:
+		/* RPM Fusion's akmod-nvidia is the newest branch; legacy ones have other names. */
+		if (kind == DRIVER_PROPRIETARY)
+			break;
+		r = host_remedy(j, f, NULL, open);
+		r->text = arena_printf(j->a, "%s %s", r->text,
+				       _("Its packages are RPM Fusion's (nonfree, "
+					 "https://rpmfusion.org/Configuration)."));
+		remedy_command(j, r, "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda");
+		remedy_command(j, r, "sudo reboot");
+		return;
+	case FAMILY_NIXOS:
+		driver_nixos(j, f, branch, kind);
+		return;
 	case FAMILY_SUSE:
 	case FAMILY_OTHER:
 		break;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 
@@ -38,25 +39,16 @@ void remedy_finish_packages(struct judge *j, struct finding *f)
 
 void remedy_initramfs(struct judge *j, struct remedy *r)
 {
-	static const struct {
-		const char *word, *command;
-	} rows[] = {
-		{ .word = "debian", .command = "sudo update-initramfs -u" },
-		{ .word = "ubuntu", .command = "sudo update-initramfs -u" },
-		{ .word = "fedora", .command = "sudo dracut --force" },
-		{ .word = "rhel", .command = "sudo dracut --force" },
-		{ .word = "suse", .command = "sudo dracut --force" },
-		{ .word = "arch", .command = "sudo mkinitcpio -P" },
-		{ .word = "nixos", .command = "sudo nixos-rebuild boot" },
+	static const char *const commands[] = {
+		[FAMILY_OTHER] = "sudo update-initramfs -u",
+		[FAMILY_UBUNTU] = "sudo update-initramfs -u",
+		[FAMILY_DEBIAN] = "sudo update-initramfs -u",
+		[FAMILY_RHEL] = "sudo dracut --force",
+		[FAMILY_FEDORA] = "sudo dracut --force",
+		[FAMILY_SUSE] = "sudo dracut --force",
+		[FAMILY_ARCH] = "sudo mkinitcpio -P",
+		[FAMILY_NIXOS] = "sudo nixos-rebuild boot",
 	};
-	const char *id = fact_value(&j->s->host.os_id, "");
-	const char *like = fact_value(&j->s->host.os_like, "");
-	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(rows); i++)
-		if (strstr(id, rows[i].word) || strstr(like, rows[i].word)) {
-			remedy_command(j, r, "%s", rows[i].command);
-			return;
-		}
-	remedy_command(j, r, "sudo update-initramfs -u");
+	remedy_command(j, r, "%s", commands[distro_family(j->s)]);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 #include "rule/rules.h"
@@ -19,16 +20,17 @@ static bool starts_containers(const struct judge *j)
 	       (look_has_nvidia(s) || look_node(s, "dxg"));
 }
 
-static bool of_family(const struct snapshot *s, const char *word)
-{
-	return fact_is(&s->host.os_id, word) ||
-	       strstr(fact_value(&s->host.os_like, ""), word) != NULL;
-}
+/* Everywhere the same, from NVIDIA's repository. */
+static const struct distro_names toolkit_names = {
+	.debian = "nvidia-container-toolkit",
+	.rhel = "nvidia-container-toolkit",
+	.suse = "nvidia-container-toolkit",
+	.arch = "nvidia-container-toolkit",
+};
 
 /* The toolkit's package comes from NVIDIA's repository, which has to be set up first. */
 static void toolkit_remedy(struct judge *j, struct finding *f, bool install)
 {
-	const struct snapshot *s = j->s;
 	struct remedy *r = finding_remedy(
 		j, f, "%s",
 		install ? _("Install the NVIDIA Container Toolkit (its repository: "
@@ -36,15 +38,9 @@ static void toolkit_remedy(struct judge *j, struct finding *f, bool install)
 			    "latest/install-guide.html), register it with Docker and restart Docker.")
 			: _("Register the toolkit with Docker and restart Docker."));
 
-	if (install && (of_family(s, "debian") || of_family(s, "ubuntu")))
-		remedy_command(j, r, "sudo apt-get install nvidia-container-toolkit");
-	else if (install && (of_family(s, "fedora") || of_family(s, "rhel")))
-		remedy_command(j, r, "sudo dnf install nvidia-container-toolkit");
-	else if (install && of_family(s, "suse"))
-		remedy_command(j, r, "sudo zypper install nvidia-container-toolkit");
-	else if (install && of_family(s, "arch"))
-		remedy_command(j, r, "sudo pacman -S nvidia-container-toolkit");
-	if (fact_is(&s->host.os_id, "nixos")) {
+	if (install)
+		distro_install(j, r, &toolkit_names);
+	if (distro_family(j->s) == FAMILY_NIXOS) {
 		remedy_command(j, r, "hardware.nvidia-container-toolkit.enable = true;");
 	} else {
 		remedy_command(j, r, "sudo nvidia-ctk runtime configure --runtime=docker");
@@ -210,10 +206,12 @@ static void run_docker_snap_confinement(struct judge *j)
 		_("Replace the snap by Docker's own packages (images and volumes of the snap stay "
 		  "behind: save what you need first), then install the container toolkit."));
 	remedy_command(j, r, "sudo snap remove docker");
-	remedy_command(j, r, "%s",
-		       of_family(j->s, "debian") || of_family(j->s, "ubuntu")
-			       ? "sudo apt-get install docker.io nvidia-container-toolkit"
-			       : "sudo dnf install docker-ce nvidia-container-toolkit");
+	distro_install(j, r,
+		       &(struct distro_names){ .debian = "docker.io nvidia-container-toolkit",
+					       .rhel = "docker-ce nvidia-container-toolkit",
+					       .fedora = "moby-engine nvidia-container-toolkit",
+					       .suse = "docker nvidia-container-toolkit",
+					       .arch = "docker nvidia-container-toolkit" });
 	remedy_command(j, r, "sudo nvidia-ctk runtime configure --runtime=docker");
 	remedy_command(j, r, "sudo systemctl restart docker");
 	r->needs_root = true;
@@ -272,6 +270,27 @@ static void run_cdi_spec_stale(struct judge *j)
 
 /* -------- releases with a known fault */
 
+/* The four packages of one release, which depend on each other. */
+static void downgrade(struct judge *j, struct remedy *r, const char *v)
+{
+	const char *apt = arena_printf(j->a,
+				       "--allow-downgrades nvidia-container-toolkit=%s-1 "
+				       "nvidia-container-toolkit-base=%s-1 "
+				       "libnvidia-container-tools=%s-1 libnvidia-container1=%s-1",
+				       v, v, v, v);
+	const char *rpm = arena_printf(j->a,
+				       "nvidia-container-toolkit-%s "
+				       "nvidia-container-toolkit-base-%s "
+				       "libnvidia-container-tools-%s libnvidia-container1-%s",
+				       v, v, v, v);
+
+	distro_install(
+		j, r,
+		&(struct distro_names){ .debian = apt,
+					.rhel = rpm,
+					.suse = arena_printf(j->a, "--oldpackage %s", rpm) });
+}
+
 static void run_container_toolkit_regression(struct judge *j)
 {
 	static const struct {
@@ -305,13 +324,7 @@ static void run_container_toolkit_regression(struct judge *j)
 		finding_inferred(f);
 		r = finding_remedy(j, f, _("If that is seen here, install release %s and hold it."),
 				   rows[i].good);
-		if (of_family(j->s, "debian") || of_family(j->s, "ubuntu"))
-			remedy_command(j, r,
-				       "sudo apt-get install --allow-downgrades "
-				       "nvidia-container-toolkit=%s-1 "
-				       "nvidia-container-toolkit-base=%s-1 "
-				       "libnvidia-container-tools=%s-1 libnvidia-container1=%s-1",
-				       rows[i].good, rows[i].good, rows[i].good, rows[i].good);
+		downgrade(j, r, rows[i].good);
 		r->needs_root = true;
 	}
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 #include "rule/rules.h"
@@ -252,7 +253,8 @@ static void run_toolkit_shadowed(struct judge *j)
 		_("Put the wanted toolkit in front, or remove the distribution's package."));
 	remedy_command(j, r, "export PATH=%s/bin:$PATH",
 		       shell_word(j->a, fact_value(&other->path, "/usr/local/cuda")));
-	remedy_command(j, r, "sudo apt-get remove nvidia-cuda-toolkit");
+	/* Below /usr/lib it is Debian's package, or one of its kin. */
+	distro_remove(j, r, &(struct distro_names){ .debian = "nvidia-cuda-toolkit" });
 }
 
 /* -------- nvcc and torch */

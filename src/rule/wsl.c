@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 #include "rule/rules.h"
@@ -82,7 +83,13 @@ static void run_wsl_libcuda(struct judge *j)
 			_("Remove the Linux driver packages from the distribution, so that "
 			  "Windows' "
 			  "libraries are found."));
-		remedy_command(j, r, "sudo apt-get purge 'nvidia-driver-*' 'libnvidia-*'");
+		distro_remove(j, r,
+			      &(struct distro_names){
+				      .debian = "--purge 'nvidia-driver-*' 'libnvidia-*'",
+				      .rhel = "'nvidia-driver*' 'libnvidia*'",
+				      .fedora = "'xorg-x11-drv-nvidia*' 'akmod-nvidia*'",
+				      .suse = "'nvidia-*G0*'",
+				      .arch = "nvidia-utils" });
 		remedy_command(j, r, "sudo ldconfig");
 		r->needs_root = true;
 		return;
