@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A libcuda that hands every call to another one, by $CUVET_REAL_LIBCUDA, which lies beside it as
- * libcuda-real.so too (for what it does not have itself, and libraries ask for), and changes one bit
+ * libcuda-real.so too (for what it does not have itself, and libraries ask for), and changes a bit
  * of what the CUVET_FLIP_NTH'th result brings to the host: copies of 64 bytes and more (those of a
  * stream once it was waited for), mapped memory, and of the GPU's own memory before the check of a
  * pattern. So a wrong result of a real GPU is made. CUVET_FLIP_WITH names a library: only in
