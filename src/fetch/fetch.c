@@ -446,7 +446,7 @@ static int install(struct fetch *f, struct prefix *s, struct fetch_item *item, s
 	}
 	r = f->o->into ? 0 : prefix_free_for(s, item, err);
 	if (!r)
-		r = unpacker_kind_ok(item->rel, err);
+		r = unpacker_kind_ok(item->url, err);
 	if (!r)
 		r = make_stage(&in, err);
 	if (!r)

@@ -52,17 +52,38 @@ static bool read_at(const struct directory *d, uint64_t at, void *buf, size_t n)
 }
 
 /* The record of the 64-bit form, which a locator in front of the end points to. */
-static bool read_end64(struct directory *d, uint64_t end)
+static bool find_end64(const struct directory *d, uint64_t end, unsigned char *rec, uint64_t *ret_at)
 {
-	unsigned char loc[LOCATOR_BYTES], rec[END64_BYTES];
+	unsigned char loc[LOCATOR_BYTES];
 
 	if (end < LOCATOR_BYTES || !read_at(d, end - LOCATOR_BYTES, loc, sizeof(loc)) ||
-	    memcmp(loc, "PK\6\7", 4) != 0 || !read_at(d, little(loc + 8, 8), rec, sizeof(rec)) ||
-	    memcmp(rec, "PK\6\6", 4) != 0)
+	    memcmp(loc, "PK\6\7", 4) != 0)
 		return false;
-	d->bytes = little(rec + 40, 8);
-	d->at = little(rec + 48, 8);
-	return true;
+	*ret_at = little(loc + 8, 8);
+	return read_at(d, *ret_at, rec, END64_BYTES) && memcmp(rec, "PK\6\6", 4) == 0;
+}
+
+/*
+ * The directory ends where the end record begins: some readers count from the end of the file, and
+ * would find another one there.
+ */
+static bool read_end(struct directory *d, uint64_t end, const unsigned char *p)
+{
+	unsigned char rec[END64_BYTES];
+	uint64_t at = end;
+
+	d->bytes = little(p + 12, 4);
+	d->at = little(p + 16, 4);
+	if (find_end64(d, end, rec, &at)) {
+		if (d->bytes == 0xFFFFFFFF || d->at == 0xFFFFFFFF) {
+			d->bytes = little(rec + 40, 8);
+			d->at = little(rec + 48, 8);
+		}
+		/* Its length does not count its first two fields. */
+		if (little(rec + 4, 8) != end - LOCATOR_BYTES - at - 12)
+			return false;
+	}
+	return d->at <= at && d->bytes == at - d->at;
 }
 
 /* The last end record whose comment fills the file exactly. */
@@ -77,11 +98,7 @@ static bool find_end(struct directory *d)
 		if (memcmp(tail + i, "PK\5\6", 4) != 0 ||
 		    i + END_BYTES + little(tail + i + 20, 2) != n)
 			continue;
-		d->bytes = little(tail + i + 12, 4);
-		d->at = little(tail + i + 16, 4);
-		if (d->bytes == 0xFFFFFFFF || d->at == 0xFFFFFFFF)
-			return read_end64(d, d->size - n + i);
-		return true;
+		return read_end(d, d->size - n + i, tail + i);
 	}
 	return false;
 }

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from world import (FILES, TOP, Tap, World, good_members, good_zip, member, tar)  # noqa: E402
@@ -218,8 +219,20 @@ def zip_hidden():
     return bytes(out)
 
 
+def zip_twice():
+    """Two of the same sizes: the directory is the first one's or the second one's, by the reader."""
+    other = {n: bytes(reversed(d)) for n, d in FILES.items()}
+    stored = []
+    for files in (FILES, other):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as z:
+            for name, data in files.items():
+                z.writestr(zipfile.ZipInfo(TOP + "/" + name), data)
+        stored.append(out.getvalue())
+    return b"".join(stored)
+
+
 def zip_of(name, mode):
-    import zipfile
     out = io.BytesIO(good_zip(TOP))
     with zipfile.ZipFile(out, "a") as z:
         info = zipfile.ZipInfo(name)
@@ -231,6 +244,7 @@ def zip_of(name, mode):
 ZIPS = [
     ("A21 local name against central", zip_lies, ""),
     ("A21 entry of one reader alone", zip_hidden, "different files"),
+    ("A20 two zips, the second one for some readers", zip_twice, "directory of the zip"),
     ("A2 zip with ..", lambda: good_zip(TOP + "/../.."), '".."'),
     ("A4 zip with a link that leads out", lambda: zip_of(TOP + "/lib/l", 0o120777), "leads out"),
     ("A13 zip with setuid", lambda: zip_of(TOP + "/su", 0o104755), "set-id"),
