@@ -52,7 +52,8 @@ static bool read_at(const struct directory *d, uint64_t at, void *buf, size_t n)
 }
 
 /* The record of the 64-bit form, which a locator in front of the end points to. */
-static bool find_end64(const struct directory *d, uint64_t end, unsigned char *rec, uint64_t *ret_at)
+static bool find_end64(const struct directory *d, uint64_t end, unsigned char *rec,
+		       uint64_t *ret_at)
 {
 	unsigned char loc[LOCATOR_BYTES];
 
