@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cuvet prove --exec` runs in an environment's own Python: a line a step, nothing downloaded.
+# What `cuvet prove --exec` runs in an environment's own Python: two lines a step, nothing downloaded.
 import atexit, importlib.util, os, shutil, sys, tempfile, time
 
 GPU = int(sys.argv[1])
 # What compilers keep goes away with us; nothing is written into the environment or the home.
-KEEP = tempfile.mkdtemp(prefix="cuvet-")
-atexit.register(shutil.rmtree, KEEP, True)
+KEEP = sys.argv[2]
+if not KEEP:
+    KEEP = tempfile.mkdtemp(prefix="cuvet-")
+    atexit.register(shutil.rmtree, KEEP, True)
 for name in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH"):
     os.environ[name] = os.path.join(KEEP, name)
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1")
@@ -14,6 +16,7 @@ sys.dont_write_bytecode = True
 
 def step(name, work):
     start = time.time()
+    print("\ncuvet begin", name, flush=True)
     try:
         text, result = work() or "", "pass"
     except Exception as e:
@@ -145,3 +148,4 @@ if there("tensorflow"):
     step("tensorflow", tensorflow_step)
 if not found:
     print("\ncuvet frameworks skip 0 neither PyTorch nor JAX nor TensorFlow is there", flush=True)
+print("\ncuvet end", flush=True)

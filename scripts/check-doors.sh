@@ -73,7 +73,7 @@ tap "no unsafe or locale-bound parsing" "$(grep -rnE --include='*.[ch]' \
 # Paths of the system: sysroot and the live probes. Files that the user names: file and facts, image
 # (archives and layouts), project (files and folders of projects). The cache of copies: keep.
 openers='sys/sysroot*|sys/live*|base/file|probe/facts|compat/installed|update/store|env/write'
-openers+='|fetch/*|source/@(image*|project)|project/@(read|config)|sys/keep'
+openers+='|fetch/*|source/@(image*|project)|project/@(read|config)|sys/keep|sys/scratch'
 calls "only sysroot, live probes, file and fetch open paths" \
 	"open openat openat2 creat fopen freopen opendir fdopendir scandir stat lstat fstatat \
 	statx access faccessat readlink readlinkat realpath glob ftw nftw chdir" \

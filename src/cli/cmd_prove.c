@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prove: runs kernels on every GPU and says which rung is the first that breaks. */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,11 +11,13 @@
 #include "cli/present.h"
 #include "compat/compat.h"
 #include "prove/prove.h"
+#include "prove/signals.h"
 #include "prove/stack.h"
 #include "report/prove_text.h"
 #include "report/report.h"
 #include "rule/rule.h"
 #include "sys/dl.h"
+#include "sys/sysroot.h"
 
 enum { TIMEOUT_MAX = 86400 };
 
@@ -29,7 +32,7 @@ static const struct opt opt_bench = { .name = "bench", .kind = OPT_FLAG, AT(benc
 static const struct opt opt_keep_going = { .name = "keep-going", .kind = OPT_FLAG, AT(keep_going),
 	.help = N_("go on after a broken kernel, in a new process after a hang or a crash") };
 static const struct opt opt_stack = { .name = "stack", .kind = OPT_STRING, .arg = "PREFIX|auto", AT(stack),
-	.help = N_("run the libraries of this environment (venv, conda, toolkit) too") };
+	.help = N_("run the libraries of this environment (venv, conda, toolkit, root) too") };
 static const struct opt opt_exec = { .name = "exec", .kind = OPT_FLAG, AT(exec),
 	.help = N_("with --stack: run its Python and frameworks too") };
 static const struct opt opt_index = { .name = "gpu", .kind = OPT_STRING, .arg = "INDEX", AT(gpu),
@@ -38,14 +41,14 @@ static const struct opt opt_rung_timeout = { .name = "timeout", .kind = OPT_STRI
 	.help = N_("seconds after which a rung counts as hung (default: each its own, 20 to 180)") };
 /* clang-format on */
 
-static int number(const char *option, const char *text, uint64_t max, uint64_t *ret)
+static int number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 {
 	struct err e = { 0 };
 
-	if (view_u64(view_of(text), 10, ret) && *ret <= max)
+	if (view_u64(view_of(text), 10, ret) && *ret >= min && *ret <= max)
 		return 0;
-	err_set(&e, ERR_USAGE, _("--%s %.40s: must be a number up to %llu"), option, text,
-		(unsigned long long)max);
+	err_set(&e, ERR_USAGE, _("--%s %.40s: must be a number from %llu to %llu"), option, text,
+		(unsigned long long)min, (unsigned long long)max);
 	return cli_fail(&e);
 }
 
@@ -108,7 +111,11 @@ static int render(struct run *r, const struct proof *p)
 	else
 		prove_text(r->a, p, &v, &out);
 	code = cli_write(r, out.s, out.n);
-	return code ? code : proof_exit(p);
+	if (!code)
+		code = proof_exit(p);
+	if (!code && r->o->strict && strcmp(proof_verdict(p), "degraded") == 0)
+		code = EXIT_BLOCKED;
+	return code;
 }
 
 static int usage(const struct options *o)
@@ -125,16 +132,41 @@ static int usage(const struct options *o)
 		err_set(&e, ERR_USAGE,
 			_("prove runs on this machine: --root, --facts, --assume and "
 			  "--no-live do not go with it"));
+	else if (o->python || o->error.n || o->ignore.n)
+		err_set(&e, ERR_USAGE,
+			_("--python, --error and --ignore are for findings; prove has rungs "
+			  "(an environment: --stack PREFIX)"));
 	else
 		return 0;
 	return cli_fail(&e);
 }
 
-/* What rests on a ladder that held. */
+/* The folder of --stack; a path counts from the working directory. */
+static int find_stack(struct run *r, struct stack *ret)
+{
+	const char *prefix = r->o->stack;
+	struct err e = { 0 };
+	char cwd[4096];
+
+	if (prefix[0] && prefix[0] != '/' && strcmp(prefix, "auto") != 0) {
+		if (!getcwd(cwd, sizeof(cwd))) {
+			err_errno(&e, errno, "%s", _("the working directory"));
+			return cli_fail(&e);
+		}
+		prefix = path_join(r->a, cwd, prefix);
+	}
+	return stack_find(r->a, prefix, ret, &e) ? cli_fail(&e) : 0;
+}
+
+/* What rests on the ladders. */
 static void more(struct run *r, const struct prove_options *po, const struct stack *s,
 		 struct proof *p)
 {
-	int gpu = po->gpu < 0 ? 0 : po->gpu;
+	int gpu = po->gpu < 0 ? prove_sound(r->a, p) : po->gpu;
+
+	/* Where none is sound, rows of the first one say so. */
+	if (gpu < 0)
+		gpu = p->n ? p->tests[0].gpu : 0;
 
 	if (po->gpu < 0)
 		peer_run(r->a, po, p);
@@ -151,6 +183,7 @@ static int run(struct run *r)
 	struct prove_options po = {
 		.full = o->full, .bench = o->bench, .gpu = -1, .keep_going = o->keep_going
 	};
+	struct prove_signals signals;
 	struct prove_watch watch = { .doing = show_doing, .ctx = r };
 	bool tell = !o->json && isatty(STDERR_FILENO);
 	struct proof p = { 0 };
@@ -160,11 +193,11 @@ static int run(struct run *r)
 	int code = usage(o);
 
 	if (!code && o->gpu) {
-		code = number("gpu", o->gpu, 63, &n);
+		code = number("gpu", o->gpu, 0, 63, &n);
 		po.gpu = code ? -1 : (int)n;
 	}
 	if (!code && o->timeout) {
-		code = number("timeout", o->timeout, TIMEOUT_MAX, &n);
+		code = number("timeout", o->timeout, 1, TIMEOUT_MAX, &n);
 		po.timeout_s = code ? 0 : (long)n;
 	}
 	if (code)
@@ -174,19 +207,22 @@ static int run(struct run *r)
 			_("this static build loads no library of the driver; `cuvet` does"));
 		return cli_fail(&e);
 	}
-	if (o->stack && stack_find(r->a, o->stack, &stack, &e))
-		return cli_fail(&e);
+	if (o->stack && (code = find_stack(r, &stack)))
+		return code;
 	/* What is to be expected of it; which driver a CUDA needs can go unsaid. */
 	if (compat_open(r->a, o->data, &po.compat, &e)) {
-		if (po.bench)
+		if (po.bench || o->data)
 			return cli_fail(&e);
 		po.compat = NULL;
 	}
+	/* From here on processes run, which a signal has to end. */
+	signals_hold(&signals);
+	po.signals = &signals;
 	prove_run(r->a, &po, tell ? &watch : NULL, &p);
-	if (proof_exit(&p) == 0)
-		more(r, &po, o->stack ? &stack : NULL, &p);
+	more(r, &po, o->stack ? &stack : NULL, &p);
 	if (tell)
 		clear_doing();
+	signals_release(&signals);
 	if ((!p.cuda || !p.n_gpus) && !p.interrupted) {
 		code = find_cause(r, &p);
 		if (code)

@@ -82,6 +82,9 @@ static void tell_gpus(struct lab *l)
 				      (int)sizeof(n.gpu.address), dev);
 			uuid_text(l, dev, &n.gpu);
 		}
+		/* Whether it makes sense is a rung's question. */
+		if (major < 0 || major > 999 || minor < 0 || minor > 9)
+			major = minor = 0;
 		n.gpu.cc = major * 10 + minor;
 		send(&n);
 	}

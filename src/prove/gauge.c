@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "prove/signals.h"
 #include "sys/child.h"
 
 enum { BUSY_PERCENT = 10, BUSY_DEADLINE_MS = 5000, GPUS_MAX = 64 };
@@ -75,13 +76,15 @@ static long ask_busy(void *ctx, void *answer, size_t size)
 	return 1;
 }
 
-bool gauge_busy(void)
+bool gauge_busy(struct prove_signals *signals)
 {
 	struct child_result r;
 	struct child c;
 	char busy = 0;
 
 	child_start(&c, ask_busy, NULL, 1, NULL, BUSY_DEADLINE_MS);
+	if (!signals_wait(signals, &c))
+		return false;
 	child_wait(&c, &busy, 1, &r);
 	return r.end == CHILD_ANSWERED && r.n == 1 && busy;
 }
@@ -122,7 +125,11 @@ double gauge_link_rate(struct lab *l, const struct gauge *g)
 
 	if (!l->opt->compat || g->slice)
 		return 0;
-	rate = compat_perf_link(l->opt->compat, g->gen, g->width, &share);
+	rate = compat_perf_link(l->opt->compat, g->gen > g->max_gen ? g->gen : g->max_gen,
+				g->width > g->max_width ? g->width : g->max_width, &share);
+	/* A generation that the table does not have yet. */
+	if (rate <= 0)
+		rate = compat_perf_link(l->opt->compat, g->gen, g->width, &share);
 	return rate * share;
 }
 

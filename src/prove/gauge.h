@@ -33,7 +33,7 @@ struct gauge_api {
 };
 
 /* Does somebody use a GPU of this machine? Asks NVML in a child; without it: no. For the keeper. */
-bool gauge_busy(void);
+bool gauge_busy(struct prove_signals *signals);
 
 struct gauge {
 	bool there;
@@ -59,7 +59,10 @@ struct gauge_claim {
 void gauge_open(struct lab *l, struct gauge *g);
 /* Reads link and reasons: to be called while the GPU works, since both change when it rests. */
 void gauge_read(struct gauge *g);
-/* GB/s that a good set-up gets over the present link one way; 0: not known. */
+/*
+ * GB/s that a good set-up gets one way over the link that card and slot could have, so that fewer
+ * lanes or an older generation than that show; 0: not known.
+ */
 double gauge_link_rate(struct lab *l, const struct gauge *g);
 /* Peak x share of the table for a whole GPU; 0: not known. */
 double gauge_expected(const struct gauge *g, enum perf_kind kind);

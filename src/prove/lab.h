@@ -27,6 +27,7 @@ struct lab_turn {
 };
 
 struct compat;
+struct prove_signals;
 
 struct prove_options {
 	bool full, bench;
@@ -38,6 +39,7 @@ struct prove_options {
 	const char *library;   /* "libcuda.so.1" */
 	struct lab_turn *turn; /* NULL: there are no others */
 	struct compat *compat; /* what is to be expected; NULL: not known */
+	struct prove_signals *signals; /* the keeper's; NULL: a signal ends it */
 };
 
 struct lab_module;

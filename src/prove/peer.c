@@ -10,6 +10,7 @@
 
 #include "base/signame.h"
 #include "prove/prove.h"
+#include "prove/signals.h"
 #include "sys/child.h"
 
 enum { PEERS_MAX = 16, CHECK_BYTES = 16 << 20, SPEED_BYTES = 256 << 20, TIMES = 5 };
@@ -228,10 +229,15 @@ void peer_run(struct arena *a, const struct prove_options *o, struct proof *p)
 	long start = clock_ms();
 	void *page = mmap(NULL, sizeof(struct lab_progress), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const char *why = prove_obstacle(a, p, -1);
 	uint32_t i;
 
 	if (page == MAP_FAILED || p->n_gpus < 2)
 		return;
+	if (why) {
+		prove_skip(a, p, "p2p", -1, why);
+		return;
+	}
 	*own = *o;
 	if (!own->library)
 		own->library = "libcuda.so.1";
@@ -239,6 +245,11 @@ void peer_run(struct arena *a, const struct prove_options *o, struct proof *p)
 	child_start(&c, in_child, &ask, sizeof(*an), prove_environment(a, NULL),
 		    o->timeout_s ? o->timeout_s * 1000
 				 : 60000 + 3000 * (long)(p->n_gpus * p->n_gpus));
+	if (!signals_wait(o->signals, &c)) {
+		p->interrupted = true;
+		prove_skip(a, p, "p2p", -1, _("interrupted"));
+		return;
+	}
 	child_wait(&c, an, sizeof(*an), &r);
 	if (r.end != CHILD_ANSWERED || r.n != sizeof(*an) || an->n > PEERS_MAX * PEERS_MAX) {
 		an->n = 1;

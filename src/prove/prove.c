@@ -6,16 +6,15 @@
 #include "prove/prove.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "prove/gauge.h"
+#include "prove/signals.h"
 #include "prove/target.h"
 #include "prove/worker.h"
 #include "sys/sysroot.h"
@@ -32,8 +31,6 @@ struct keeper {
 	size_t n;
 	bool direct; /* each worker sees its own GPU alone from the start */
 	struct targets targets; /* n 0: GPUs as libcuda counts them */
-	int signals; /* signalfd; -1 */
-	int caught;
 };
 
 static bool begins(const char *s, const char *with)
@@ -73,6 +70,57 @@ const char *prove_visible(const struct proof *p, int gpu)
 	if (gpu < 0 || (size_t)gpu >= p->n_gpus || !p->gpus[gpu].uuid[0])
 		return NULL;
 	return p->gpus[gpu].uuid;
+}
+
+/* A rung of the ladder that ends all that rests on its GPU? */
+static bool is_broken(const struct proof_test *t)
+{
+	size_t i;
+
+	for (i = 0; ladder[i]; i++)
+		if (strcmp(ladder[i]->name, t->name) == 0)
+			return t->o.result == PROOF_FAIL || t->o.result == PROOF_HUNG ||
+			       t->o.result == PROOF_CRASHED;
+	return false;
+}
+
+const char *prove_obstacle(struct arena *a, const struct proof *p, int gpu)
+{
+	bool computes = false;
+	size_t i;
+
+	if (p->interrupted)
+		return _("interrupted");
+	for (i = 0; i < p->n; i++) {
+		const struct proof_test *t = &p->tests[i];
+
+		if (gpu >= 0 && t->gpu != gpu)
+			continue;
+		if (is_broken(t))
+			return arena_printf(a, _("%s of GPU %d is broken"), t->name, t->gpu);
+		computes = computes ||
+			   (t->o.result == PROOF_PASS && strcmp(t->name, rung_jit.name) == 0);
+	}
+	return computes ? NULL : _("no kernel ran");
+}
+
+int prove_sound(struct arena *a, const struct proof *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->tests[i].gpu >= 0 && !prove_obstacle(a, p, p->tests[i].gpu))
+			return p->tests[i].gpu;
+	return -1;
+}
+
+void prove_skip(struct arena *a, struct proof *p, const char *name, int gpu, const char *why)
+{
+	struct proof_test *t = ARENA_APPEND(a, p->tests, p->n);
+
+	*t = (struct proof_test){ .name = name, .gpu = gpu };
+	t->o.result = PROOF_SKIP;
+	snprintf(t->o.why, sizeof(t->o.why), "%s", why);
 }
 
 /* visible: of this GPU alone, NULL: all are seen, and this one says which there are. */
@@ -142,7 +190,8 @@ static void start(struct keeper *k)
 	const char *chosen = getenv("CUDA_VISIBLE_DEVICES"), *order = getenv("CUDA_DEVICE_ORDER");
 	int n = chosen || order ? 0 : count_nodes(k->a), i, only = k->opt->gpu;
 
-	if (!chosen && !order && target_hint(k->a) && target_list(&k->targets) &&
+	if (!chosen && !order && target_hint(k->a) &&
+	    target_list(&k->targets, k->opt->signals) &&
 	    (only < 0 || only < (int)k->targets.n)) {
 		start_targets(k, NULL, NULL);
 		return;
@@ -166,7 +215,7 @@ static void take_gpu(struct keeper *k, struct worker *w, const struct worker_not
 	struct proof *p = k->p;
 
 	if (!k->direct && !k->targets.n && strstr(n->gpu.name, " MIG ") &&
-	    !getenv("CUDA_VISIBLE_DEVICES") && target_list(&k->targets) &&
+	    !getenv("CUDA_VISIBLE_DEVICES") && target_list(&k->targets, k->opt->signals) &&
 	    k->opt->gpu < (int)k->targets.n)
 		start_targets(k, w, n->gpu.uuid);
 	if (w->gpu < 0)
@@ -212,12 +261,10 @@ static void take_notes(struct keeper *k, struct worker *w)
 
 static void take_signal(struct keeper *k)
 {
-	struct signalfd_siginfo s;
 	size_t i;
 
-	if (read(k->signals, &s, sizeof(s)) != sizeof(s))
+	if (k->p->interrupted || !signals_caught(k->opt->signals))
 		return;
-	k->caught = (int)s.ssi_signo;
 	k->p->interrupted = true;
 	for (i = 0; i < k->n; i++)
 		if (!k->workers[i]->done)
@@ -250,8 +297,8 @@ static bool wait_for_more(struct keeper *k)
 	}
 	if (!more)
 		return false;
-	if (k->signals >= 0)
-		p[n++] = (struct pollfd){ .fd = k->signals, .events = POLLIN };
+	if (k->opt->signals && k->opt->signals->fd >= 0)
+		p[n++] = (struct pollfd){ .fd = k->opt->signals->fd, .events = POLLIN };
 	poll(p, n, (int)left);
 	return true;
 }
@@ -280,34 +327,23 @@ void prove_run(struct arena *a, const struct prove_options *o, const struct prov
 	struct lab_turn *turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	long began = clock_ms();
-	sigset_t set, was;
 	size_t i;
 
 	if (!own.library)
 		own.library = "libcuda.so.1";
 	if (!own.seed && getrandom(&own.seed, sizeof(own.seed), 0) != sizeof(own.seed))
 		own.seed = (uint64_t)began * 2654435761U + (uint64_t)getpid();
-	own.busy = own.bench && gauge_busy();
+	own.busy = own.bench && gauge_busy(own.signals);
 	k.opt = &own;
-	/* A signal is read between two notes, so that no worker is left behind. */
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, &was);
-	k.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	own.turn = turn == MAP_FAILED ? NULL : turn;
 	start(&k);
+	take_signal(&k);
 	while (wait_for_more(&k)) {
-		if (k.signals >= 0)
-			take_signal(&k);
+		take_signal(&k);
 		for (i = 0; i < k.n; i++)
 			if (!k.workers[i]->done)
 				take_notes(&k, k.workers[i]);
 	}
-	if (k.signals >= 0)
-		close(k.signals);
-	sigprocmask(SIG_SETMASK, &was, NULL);
 	if (own.turn)
 		munmap(own.turn, sizeof(*own.turn));
 	collect(&k);

@@ -14,7 +14,19 @@ struct prove_watch {
 /* Climbs the ladder on every GPU. What goes wrong is in the rows; never fails itself. */
 void prove_run(struct arena *a, const struct prove_options *o, const struct prove_watch *watch,
 	       struct proof *ret);
-/* Every pair of GPUs; appends rows "p2p" where there are two or more. */
+/*
+ * Why nothing that rests on this GPU's ladder (-1: on those of all) can be run after it: a rung is
+ * broken, no kernel ran, or a signal came. NULL: it can.
+ */
+const char *prove_obstacle(struct arena *a, const struct proof *p, int gpu);
+/* The first GPU without an obstacle; -1: there is none. */
+int prove_sound(struct arena *a, const struct proof *p);
+/* Appends a row that was not run. */
+void prove_skip(struct arena *a, struct proof *p, const char *name, int gpu, const char *why);
+/*
+ * Every pair of GPUs; appends rows "p2p" where there are two or more, one that is skipped where a
+ * ladder broke.
+ */
 void peer_run(struct arena *a, const struct prove_options *o, struct proof *p);
 /*
  * Speeds of GPUs of one model against the best of them: figure "of_best_sibling"; below 0.8 the row

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/signame.h"
+#include "prove/signals.h"
 #include "sys/child.h"
 #include "sys/dl_path.h"
 #include "sys/sysroot.h"
@@ -27,6 +28,7 @@ struct stack_job {
 	volatile struct lab_progress *progress;
 	int gpu, ordinal;
 	const char *const *env;
+	const char *obstacle; /* why it cannot be run; NULL: it can */
 	struct child child;
 };
 
@@ -137,6 +139,10 @@ static bool wanted(const struct stack_job *j, struct proof_outcome *o)
 	const struct stack_library *b;
 
 	o->result = PROOF_SKIP;
+	if (j->obstacle) {
+		snprintf(o->why, sizeof(o->why), "%s", j->obstacle);
+		return false;
+	}
 	if (j->rung->bench && !j->opt->bench) {
 		snprintf(o->why, sizeof(o->why), "%s", _("only with --bench"));
 		return false;
@@ -204,12 +210,24 @@ static void job_start(struct stack_job *j)
 
 static void job_end(struct arena *a, struct stack_job *j, struct proof *p)
 {
-	struct proof_test *t = ARENA_APPEND(a, p->tests, p->n);
+	struct proof_outcome o = { 0 };
+	int gpu = j->rung->all_gpus ? -1 : j->gpu;
+	struct proof_test *t;
 
-	t->name = j->rung->name;
-	t->gpu = j->rung->all_gpus ? -1 : j->gpu;
-	if (wanted(j, &t->o))
-		collect(a, j, &t->o);
+	if (wanted(j, &o)) {
+		/* Of those that run alone the next was not started. */
+		if (p->interrupted && j->child.pid > 0)
+			child_drop(&j->child);
+		else if (!p->interrupted && !signals_wait(j->opt->signals, &j->child))
+			p->interrupted = true;
+		if (p->interrupted) {
+			prove_skip(a, p, j->rung->name, gpu, _("interrupted"));
+			return;
+		}
+		collect(a, j, &o);
+	}
+	t = ARENA_APPEND(a, p->tests, p->n);
+	*t = (struct proof_test){ .name = j->rung->name, .gpu = gpu, .o = o };
 }
 
 void stack_run(struct arena *a, const struct prove_options *o, const struct stack *s, int gpu,
@@ -241,6 +259,7 @@ void stack_run(struct arena *a, const struct prove_options *o, const struct stac
 			.ordinal = visible ? 0 : gpu,
 			.env = prove_environment(a, visible),
 			.progress = &pages[i],
+			.obstacle = prove_obstacle(a, p, stack_rungs[i]->all_gpus ? -1 : gpu),
 		};
 		if (!is_alone(&jobs[i]))
 			job_start(&jobs[i]);
@@ -249,7 +268,7 @@ void stack_run(struct arena *a, const struct prove_options *o, const struct stac
 		for (i = 0; i < N_RUNGS && stack_rungs[i]; i++) {
 			if (is_alone(&jobs[i]) != alone)
 				continue;
-			if (alone)
+			if (alone && !p->interrupted)
 				job_start(&jobs[i]);
 			job_end(a, &jobs[i], p);
 		}

@@ -57,7 +57,10 @@ struct stack_rung {
 };
 extern const struct stack_rung *const stack_rungs[]; /* NULL-terminated */
 
-/* The rungs on GPU `gpu` of the run `p`, all at once; appends their rows. */
+/*
+ * The rungs on GPU `gpu` of the run `p`, all at once; appends their rows. What rests on a ladder
+ * that broke is skipped; gpu -1: all of it.
+ */
 void stack_run(struct arena *a, const struct prove_options *o, const struct stack *s, int gpu,
 	       struct proof *p);
 

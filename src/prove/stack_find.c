@@ -76,12 +76,41 @@ static void look_below(struct finder *f, const char *dir, const char *sub)
 		look_in(f, path_join(f->a, path_join(f->a, dir, list.names[i]), sub));
 }
 
+static void take_python(struct finder *f, const char *bin)
+{
+	const char *python = path_join(f->a, path_join(f->a, f->s->prefix, bin), "python3");
+
+	if (!f->s->python && sysroot_exists(f->root, python))
+		f->s->python = python;
+}
+
+/* A folder of packages: the first one, but for one that holds PyTorch or NVIDIA's wheels. */
+static void take_site(struct finder *f, const char *site, bool *full)
+{
+	static const char *const signs[] = { "torch/lib", "nvidia" };
+	bool holds = false;
+	size_t i;
+
+	if (!sysroot_is_dir(f->root, site))
+		return;
+	for (i = 0; i < ARRAY_LEN(signs); i++)
+		holds = holds || sysroot_is_dir(f->root, path_join(f->a, site, signs[i]));
+	if (f->s->site && (*full || !holds))
+		return;
+	f->s->site = site;
+	*full = holds;
+}
+
+/* Environments and whole systems: where their interpreters keep packages, and the interpreter. */
 static void find_site(struct finder *f)
 {
-	static const char *const libs[] = { "lib", "lib64", "local/lib" };
+	static const char *const libs[] = { "lib",     "lib64",		"local/lib",
+					    "usr/lib", "usr/local/lib", "opt/conda/lib" };
+	static const char *const bins[] = { "bin", "usr/bin", "usr/local/bin", "opt/conda/bin" };
 	struct dirlist list;
-	const char *lib, *site;
-	size_t i, k, j;
+	const char *lib, *dir;
+	bool full = false;
+	size_t i, k;
 
 	for (i = 0; i < ARRAY_LEN(libs); i++) {
 		lib = path_join(f->a, f->s->prefix, libs[i]);
@@ -90,17 +119,46 @@ static void find_site(struct finder *f)
 		for (k = 0; k < list.n; k++) {
 			if (strncmp(list.names[k], "python3", 7) != 0)
 				continue;
-			for (j = 0; j < 2; j++) {
-				site = path_join(f->a, path_join(f->a, lib, list.names[k]),
-						 j ? "dist-packages" : "site-packages");
-				if (sysroot_is_dir(f->root, site) && !f->s->site)
-					f->s->site = site;
-			}
+			dir = path_join(f->a, lib, list.names[k]);
+			take_site(f, path_join(f->a, dir, "site-packages"), &full);
+			take_site(f, path_join(f->a, dir, "dist-packages"), &full);
 		}
 	}
-	site = path_join(f->a, f->s->prefix, "bin/python3");
-	if (sysroot_exists(f->root, site))
-		f->s->python = site;
+	/* The one beside the packages, else the first. */
+	if (f->s->site && strstr(f->s->site, "/opt/conda/lib/"))
+		take_python(f, "opt/conda/bin");
+	for (i = 0; i < ARRAY_LEN(bins); i++)
+		take_python(f, bins[i]);
+}
+
+/* A whole system without an environment: its toolkit, and what its distribution has. */
+static void look_in_system(struct finder *f)
+{
+	static const char *const dirs[] = {
+		"usr/local/cuda/lib64",
+		"usr/local/cuda/targets/x86_64-linux/lib",
+		"usr/local/cuda/targets/sbsa-linux/lib",
+		"usr/lib/x86_64-linux-gnu",
+		"usr/lib/aarch64-linux-gnu",
+		"usr/lib64",
+		"local/cuda/lib64",
+		"lib/x86_64-linux-gnu",
+		"lib/aarch64-linux-gnu",
+		"cuda/lib64",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(dirs); i++)
+		look_in(f, path_join(f->a, f->s->prefix, dirs[i]));
+}
+
+static size_t count(const struct stack *s)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < STACK_LIBRARIES; i++)
+		n += s->libraries[i].soname != NULL;
+	return n;
 }
 
 /* What the loader takes when PyTorch's libraries are loaded. */
@@ -202,7 +260,7 @@ int stack_find(struct arena *a, const char *prefix, struct stack *ret, struct er
 	static const char *const plain[] = { "lib", "lib64", "targets/x86_64-linux/lib",
 					     "targets/sbsa-linux/lib" };
 	const char *torch, *ptxas;
-	size_t i, n = 0;
+	size_t i;
 	int r = sysroot_open(a, "/", &f.root, err);
 
 	if (r)
@@ -230,10 +288,10 @@ int stack_find(struct arena *a, const char *prefix, struct stack *ret, struct er
 		if (sysroot_exists(f.root, torch))
 			ask_loader(&f, torch);
 	}
+	if (!count(ret))
+		look_in_system(&f);
 	settle(&f);
-	for (i = 0; i < STACK_LIBRARIES; i++)
-		n += ret->libraries[i].soname != NULL;
-	if (!n)
+	if (!count(ret))
 		return err_set(err, ERR_NOENT, _("--stack %.200s: no CUDA library is in it"),
 			       ret->prefix);
 	return 0;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "probe/nvml_api.h"
+#include "prove/signals.h"
 #include "sys/child.h"
 #include "sys/dl.h"
 #include "sys/sysroot.h"
@@ -109,13 +110,15 @@ static long ask(void *ctx, void *answer, size_t size)
 	return (long)sizeof(*t);
 }
 
-bool target_list(struct targets *ret)
+bool target_list(struct targets *ret, struct prove_signals *signals)
 {
 	struct child_result r;
 	struct child c;
 	uint32_t i;
 
 	child_start(&c, ask, NULL, sizeof(*ret), NULL, DEADLINE_MS);
+	if (!signals_wait(signals, &c))
+		return false;
 	child_wait(&c, ret, sizeof(*ret), &r);
 	if (r.end != CHILD_ANSWERED || r.n != sizeof(*ret) || ret->n > TARGETS_MAX)
 		return false;

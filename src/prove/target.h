@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct arena;
+struct prove_signals;
 
 enum { TARGETS_MAX = 64 };
 
@@ -23,6 +24,6 @@ struct targets {
 /* Has the driver made MIG devices? By /proc, without a call. */
 bool target_hint(struct arena *a);
 /* Asks NVML in a child. False when it does not say, or when there is no MIG device. */
-bool target_list(struct targets *ret);
+bool target_list(struct targets *ret, struct prove_signals *signals);
 
 #endif

@@ -112,9 +112,14 @@ static void put_row(struct page *g, const struct proof_test *t)
 	strbuf_printf(g->out, "%-7s", proof_result_name(o->result));
 	put_sgr(g, "0");
 	if (o->ms > 0)
-		strbuf_printf(g->out, " %-18s %8.1f ms  ", t->name, o->ms);
+		strbuf_printf(g->out, " %-18s %8.1f ms", t->name, o->ms);
 	else
-		strbuf_printf(g->out, " %-18s %11s  ", t->name, "");
+		strbuf_printf(g->out, " %-18s %11s", t->name, "");
+	if (!rest.n) {
+		strbuf_addc(g->out, '\n');
+		return;
+	}
+	strbuf_add(g->out, "  ");
 	wrap_text(g->out, clean(g->a, rest.s), 42, 14, g->width);
 }
 

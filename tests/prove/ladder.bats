@@ -243,6 +243,9 @@ print([t["why"] for t in json.load(sys.stdin)["tests"] if t["name"] == "sass-emb
 	expect_result cuinit fail
 	at "sms=0" prove --json
 	expect_result device fail
+	at "cc0=-1.0" prove --json
+	expect_result device fail
+	[ "$(json 'd["gpus"][0]["compute_capability"]')" = 0.0 ] || fail "against the schema"
 }
 
 @test "no GPU: exit 3, gpu-not-found by name" {
@@ -309,7 +312,10 @@ print([t["why"] for t in json.load(sys.stdin)["tests"] if t["name"] == "sass-emb
 	expect_result bench-memory inconclusive
 	expect_result bench-launch pass
 	[ "$(json 'd["verdict"]')" = degraded ] || fail verdict
-	at "" prove --json --bench
+	at "bus=900000" prove --json --bench --strict
+	expect_status 1
+	at "" prove --json --bench --strict
+	expect_status 0
 	[ "$(json 'd["verdict"]')" = stack-ok ] || fail verdict
 }
 
@@ -358,6 +364,11 @@ figure() {
 	at "$link" prove --json --bench
 	expect_result bench-h2d inconclusive
 	expect_why bench-h2d "NVML shows no cause"
+	# In a slot with fewer lanes than the card has: held against what it could be.
+	at "nvml.gen0=1;nvml.max_gen0=6;nvml.width0=1;nvml.max_width0=16" prove --json --bench
+	expect_result bench-h2d inconclusive
+	expect_why bench-h2d "the link has 1 of 16 lanes"
+	[ "$(figure bench-h2d link_lanes)" = 1 ] || fail lanes
 	at "nvml.gen0=6;nvml.max_gen0=6;nvml.width0=16;nvml.max_width0=32" prove --json --bench
 	expect_why bench-d2h "the link has 16 of 32 lanes"
 	at "nvml.gen0=6;nvml.max_gen0=7;nvml.width0=16;nvml.max_width0=16" prove --json --bench
@@ -435,6 +446,12 @@ figure() {
 	expect_status 2
 	at "" prove --exec
 	expect_status 2
+	at "" prove --timeout 0
+	expect_status 2
+	at "" prove --error gpu-not-found
+	expect_status 2
+	at "" prove --data /nonexistent
+	expect_status 4
 	at "" prove --stack /nonexistent
 	expect_status 4
 	at "" prove --root /

@@ -58,14 +58,55 @@ python() { # LINES: what the environment's Python does
 	expect_status 4
 }
 
-@test "stack: not run where the ladder breaks" {
-	CUVET_STANDIN_SCRIPT="flip=cuvet_fill" cuvet prove --json --stack "$ENV"
+@test "stack: where the ladder breaks it is skipped, and says which rung it was" {
+	python 'touch "$0.ran"'
+	CUVET_STANDIN_SCRIPT="flip=cuvet_fill" cuvet prove --json --stack "$ENV" --exec
 	expect_status 1
-	[ "$(json 'any(t["name"] == "stack-nvjitlink" for t in d["tests"])')" = False ] || fail "it ran"
+	[ "$(result stack-nvjitlink result)" = skip ] || fail result
+	[ "$(result stack-nvjitlink why)" = "ptx-jit of GPU 0 is broken" ] || fail why
+	[ "$(result exec-python result)" = skip ] || fail exec
+	[ ! -e "$ENV/bin/python3.ran" ] || fail "it ran"
+}
+
+@test "stack: it runs on the first GPU that computes; what needs all of them is skipped" {
+	CUVET_STANDIN_SCRIPT="devices=2;code.cuMemGetInfo_v2=2;unless=GPU-2222" cuvet prove --json --stack "$ENV"
+	expect_status 1
+	[ "$(json "[(t['gpu'], t['result']) for t in d['tests'] if t['name'] == 'stack-nvjitlink']")" = "[(1, 'pass')]" ] ||
+		fail "$(json "[(t['gpu'], t['result'], t['why']) for t in d['tests'] if t['name'] == 'stack-nvjitlink']")"
+	[ "$(result p2p result)" = skip ] || fail p2p
+	[ "$(result p2p why)" = "allocation of GPU 0 is broken" ] || fail "$(result p2p why)"
+}
+
+@test "stack: a path counts from the working directory; --python is another command's" {
+	cd "$BATS_TEST_TMPDIR"
+	cuvet prove --json --stack env
+	expect_status 0
+	[ "$(result stack-nvjitlink path)" = "$OWN/libnvJitLink.so.13" ] || fail path
+	cuvet prove --stack auto --python "$ENV"
+	expect_status 2
+	cuvet prove --stack ""
+	expect_status 2
+}
+
+@test "stack: a root directory is an environment: PyTorch's folder, else the toolkit" {
+	local root=$BATS_TEST_TMPDIR/root dir=${CUVET_STANDIN:-$CUVET_ROOT/build/standin}
+	mkdir -p "$root/usr/lib/python3/dist-packages" "$root/usr/local/cuda/lib64"
+	cp "$dir/nvjitlink.so" "$root/usr/local/cuda/lib64/libnvJitLink.so.13"
+	cuvet prove --json --stack "$root"
+	expect_status 0
+	[ "$(result stack-nvjitlink path)" = "$root/usr/local/cuda/lib64/libnvJitLink.so.13" ] || fail toolkit
+	mkdir -p "$root/usr/local/lib/python3.11/dist-packages/nvidia/nvjitlink/lib" "$root/usr/bin"
+	cp "$dir/nvjitlink.so" "$root/usr/local/lib/python3.11/dist-packages/nvidia/nvjitlink/lib/libnvJitLink.so.13"
+	printf '#!/bin/sh\necho "cuvet a pass 1"; echo "cuvet end"\n' >"$root/usr/bin/python3"
+	chmod +x "$root/usr/bin/python3"
+	cuvet prove --json --stack "$root" --exec
+	expect_status 0
+	[[ $(result stack-nvjitlink path) == *dist-packages/nvidia/nvjitlink* ]] || fail "$(result stack-nvjitlink path)"
+	[ "$(result exec-a result)" = pass ] || fail python
 }
 
 @test "exec: Python's steps become rows; without --exec it does not run" {
-	python 'touch "$0.ran"; echo noise; echo; echo "cuvet torch-import pass 12 2.7.1"; echo "cuvet torch-conv fail 3 off by 1"'
+	python 'touch "$0.ran"; echo noise; echo; echo "cuvet torch-import pass 12 2.7.1"; echo "cuvet torch-conv fail 3 off by 1"; echo "cuvet end"'
 	cuvet prove --json --stack "$ENV"
 	expect_status 0
 	[ ! -e "$ENV/bin/python3.ran" ] || fail "it ran"
@@ -80,6 +121,28 @@ python() { # LINES: what the environment's Python does
 	cuvet prove --json --stack "$ENV" --exec
 	expect_status 1
 	[ "$(result exec-python result)" = crashed ] || fail crashed
+	[ "$(result exec-python why)" = SIGSEGV ] || fail why
+	# The step is named, and what was said before stays.
+	for how in 'kill -ABRT $$:crashed:SIGABRT' 'exit 0:crashed:ended with code 0' 'sleep 30:hung:no end within 2 s; it said: Traceback'; do
+		python "echo 'cuvet begin a'; echo 'cuvet a pass 1'; echo Traceback; echo 'cuvet begin b-c'; ${how%%:*}"
+		cuvet prove --json --stack "$ENV" --exec --timeout 2
+		expect_status 1
+		[ "$(result exec-a result)" = pass ] || fail "what was before: $how"
+		how=${how#*:}
+		[ "$(result exec-b-c result)" = "${how%%:*}" ] || fail "$how"
+		[[ $(result exec-b-c why) == *"${how#*:}"* ]] || fail "$(result exec-b-c why)"
+	done
+	# After more than any buffer holds, a step that fails is seen.
+	python 'echo "cuvet a pass 1"; head -c 3000000 /dev/zero | tr "\0" x; echo; echo "cuvet b fail 1 wrong"; echo "cuvet end"'
+	cuvet prove --json --stack "$ENV" --exec
+	expect_status 1
+	[ "$(result exec-b result)" = fail ] || fail "lost in the noise"
+	# What Python keeps while it runs is gone, however it ended.
+	mkdir "$BATS_TEST_TMPDIR/tmp"
+	python 'mkdir -p "$4/x"; echo y >"$4/x/y"; ls -d "$4" >"$0.keep"; kill -KILL $$'
+	TMPDIR=$BATS_TEST_TMPDIR/tmp cuvet prove --json --stack "$ENV" --exec
+	grep -q "^$BATS_TEST_TMPDIR/tmp/cuvet-" "$ENV/bin/python3.keep" || fail "no folder"
+	[ -z "$(ls "$BATS_TEST_TMPDIR/tmp")" ] || fail "it stays"
 	python 'sleep 30'
 	cuvet prove --json --stack "$ENV" --exec --timeout 2
 	expect_status 1
@@ -170,4 +233,41 @@ frameworks() {
 		wrong|off by
 		nan|off by nan
 	END
+}
+
+@test "an interrupt while libraries or Python run ends them, and what was found is told" {
+	local pid how kid kids
+	for how in link peers python; do
+		python 'echo "cuvet begin a"; echo "cuvet a pass 1"; echo "cuvet begin b"; exec sleep 60'
+		CUVET_STANDIN_SCRIPT="devices=2" CUVET_STANDIN_LINK=
+		case $how in
+		link) CUVET_STANDIN_LINK=loop ;;
+		peers) CUVET_STANDIN_SCRIPT="devices=2;behave=loop;at=cuDeviceCanAccessPeer" ;;
+		esac
+		export CUVET_STANDIN_SCRIPT CUVET_STANDIN_LINK
+		"$CUVET" prove --json --stack "$ENV" --exec >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" &
+		pid=$!
+		# Long after the ladder, long before a deadline.
+		sleep 8
+		kids=$(pgrep -P "$pid")
+		[ -n "$kids" ] || fail "it was over before ($how)"
+		kill -TERM "$pid"
+		status=0
+		wait "$pid" || status=$?
+		OUT=$BATS_TEST_TMPDIR/out ERR=$BATS_TEST_TMPDIR/err
+		[ "$status" -eq 3 ] || fail "exit code ($how)"
+		[ "$(result memory result)" = pass ] || fail "the ladder is lost ($how)"
+		case $how in
+		link) [ "$(result stack-nvjitlink why)" = interrupted ] || fail link ;;
+		peers) [ "$(result p2p why)" = interrupted ] || fail peers ;;
+		python)
+			[ "$(result exec-a result)" = pass ] || fail "the step is lost"
+			[ "$(result exec-b why)" = interrupted ] || fail python
+			;;
+		esac
+		sleep 0.3
+		for kid in $kids; do
+			[ ! -e "/proc/$kid" ] || [ "$(awk '{print $3}' "/proc/$kid/stat")" = Z ] || fail "$kid lives"
+		done
+	done
 }

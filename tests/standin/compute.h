@@ -68,7 +68,7 @@ static void flip(const char *what, void *to)
 	do {                                                           \
 		long code_;                                            \
 		behave("", #call, "cuInit");                           \
-		code_ = say_number("code.", #call, -1, 0);             \
+		code_ = say_code(#call);                               \
 		if (code_)                                             \
 			return (CUresult)code_;                        \
 		if (asserted && strcmp(#call, "cuCtxDestroy_v2") != 0) \
