@@ -48,12 +48,18 @@ static void judge(struct run *r, struct guide_input *in, const struct judge_opti
 {
 	struct env_check with = { .fix = "eval \"$(cuvet env)\"", .root = in->root };
 	struct judge_options jo = *asked;
+	struct results *paths;
 
-	if (in->root) {
-		jo.more = env_check;
-		jo.with = &with;
-	}
+	/* The verdict is that of `cuvet check`; what env --check sees beside it is for one step. */
 	judge_run(r->a, in->s, in->c, &jo, results);
+	in->r = in->paths = results;
+	if (!in->root)
+		return;
+	jo.more = env_check;
+	jo.with = &with;
+	paths = arena_alloc(r->a, sizeof(*paths));
+	judge_run(r->a, in->s, in->c, &jo, paths);
+	in->paths = paths;
 }
 
 static int run(struct run *r)
@@ -77,7 +83,6 @@ static int run(struct run *r)
 		return code;
 	in.s = &s;
 	in.c = c;
-	in.r = &results;
 	judge(r, &in, &jo, &results);
 	make_plan(r, &in);
 	g = guide_make(r->a, &in);

@@ -78,6 +78,13 @@ const struct finding *guide_error(const struct guiding *w, unsigned layers)
 	return NULL;
 }
 
+bool guide_cause_known(const struct guiding *w)
+{
+	const struct finding *root = w->in->r->root;
+
+	return root && root->severity == SEVERITY_ERROR && w->in->r->verdict == VERDICT_BLOCKED;
+}
+
 bool guide_is_open(const struct guiding *w, const char *id)
 {
 	size_t i;

@@ -70,6 +70,7 @@ struct guide_input {
 	const struct snapshot *s;
 	struct compat *c;
 	const struct results *r;
+	const struct results *paths; /* with the findings of env_check, where there is a tree */
 	const struct plan *plan;   /* NULL: none could be made, and plan_why says why */
 	const char *plan_why;
 	const struct sysroot *root; /* NULL: no tree to look into */

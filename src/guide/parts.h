@@ -36,6 +36,12 @@ enum outcome step_finding(struct guiding *w, struct guide_step *st, const struct
 /* Is a step of this name among those before and not done? */
 bool guide_is_open(const struct guiding *w, const char *id);
 
+/*
+ * It is known what is broken, and it stands in another step: what cannot be seen before that is
+ * mended is not asked for.
+ */
+bool guide_cause_known(const struct guiding *w);
+
 /* The first error of these layers (1 << LAYER_X), the root cause first; NULL. */
 const struct finding *guide_error(const struct guiding *w, unsigned layers);
 

@@ -12,6 +12,75 @@
 	(1u << LAYER_KERNEL | 1u << LAYER_DRIVER | 1u << LAYER_CONTAINER | 1u << LAYER_CLUSTER)
 #define LAYERS_ENV (1u << LAYER_PYTHON | 1u << LAYER_FRAMEWORK | 1u << LAYER_LIBRARY)
 
+/* -------- no NVIDIA GPU can be there, or only another maker's is */
+
+static bool is_macos(const struct guiding *w)
+{
+	return fact_is(&w->in->s->host.system, "macos");
+}
+
+static bool only_amd(const struct guiding *w)
+{
+	return look_has_amd(w->in->s) && !look_has_nvidia(w->in->s) && !guide_is_project(w);
+}
+
+/* Says why no step about NVIDIA's hardware is needed; false when they are. */
+static bool without_nvidia(struct guiding *w, struct guide_step *st)
+{
+	if (is_macos(w))
+		step_why(w, st, "%s",
+			 _("There is no CUDA for macOS: PyTorch uses the processor there, and on "
+			   "Apple silicon its GPU (device \"mps\")."));
+	else if (only_amd(w))
+		step_why(w, st, "%s",
+			 _("The GPU here is AMD's, which CUDA does not serve: PyTorch has ROCm "
+			   "builds for it."));
+	else
+		return false;
+	return true;
+}
+
+/* -------- the card */
+
+/* Which of several chips a name means; NULL when that is not the question. */
+static const char *ambiguous_name(const struct guiding *w)
+{
+	const struct finding *root = w->in->r->root;
+	size_t i;
+
+	for (i = 0; root && i < root->n_evidence; i++)
+		if (strcmp(root->evidence[i].field, "gpu.ambiguous") == 0)
+			return root->message;
+	return NULL;
+}
+
+static enum outcome unknown_card(struct guiding *w, struct guide_step *st)
+{
+	const struct snapshot *s = w->in->s;
+	const char *ambiguous = ambiguous_name(w);
+
+	if (guide_cause_known(w)) {
+		step_why(w, st, "%s",
+			 _("Which GPU it is does not matter yet: what is broken is known."));
+		return OUTCOME_WAITS;
+	}
+	if (fact_is(&s->container.kind, "image")) {
+		step_why(w, st, "%s",
+			 _("An image has no GPU of its own: declare the one that it is for with "
+			   "--assume gpu=NAME."));
+		return OUTCOME_OPEN;
+	}
+	if (ambiguous)
+		step_why(w, st, "%s", ambiguous);
+	else
+		step_why(w, st, "%s",
+			 _("It is not known which GPU this is about: see what the machine has, or "
+			   "declare it with --assume gpu=NAME."));
+	/* Windows has no lspci, and inside WSL the GPU is on no bus. */
+	step_command(w, st, look_is_windows(s) ? "nvidia-smi -L" : "lspci -nn -d 10de:");
+	return OUTCOME_OPEN;
+}
+
 static enum outcome card(struct guiding *w, struct guide_step *st)
 {
 	const struct finding *f = guide_is_project(w) ? NULL : guide_error(w, LAYERS_CARD);
@@ -28,15 +97,12 @@ static enum outcome card(struct guiding *w, struct guide_step *st)
 			  &g->compute_capability);
 		n += look_cc(g) > 0;
 	}
-	if (n) {
-		step_why(w, st, "%s", _("The GPU is there, and CUDA serves it."));
-		return OUTCOME_DONE;
-	}
-	step_why(w, st, "%s",
-		 _("It is not known which GPU this is about: see what the machine has, or declare "
-		   "it with --assume gpu=NAME."));
-	step_command(w, st, "lspci -nn -d 10de:");
-	return OUTCOME_OPEN;
+	if (without_nvidia(w, st))
+		return OUTCOME_NOT_NEEDED;
+	if (!n)
+		return unknown_card(w, st);
+	step_why(w, st, "%s", _("The GPU is there, and CUDA serves it."));
+	return OUTCOME_DONE;
 }
 
 static enum outcome driver(struct guiding *w, struct guide_step *st)
@@ -46,20 +112,35 @@ static enum outcome driver(struct guiding *w, struct guide_step *st)
 
 	if (f)
 		return step_finding(w, st, f);
+	if (without_nvidia(w, st))
+		return OUTCOME_NOT_NEEDED;
 	step_fact(w, st, "driver.version", version);
 	step_fact(w, st, "driver.cuda_ceiling", &w->in->s->driver.cuda_ceiling);
 	if (version && fact_known(version)) {
 		step_why(w, st, _("Driver %s serves this GPU."), version->value);
 		return OUTCOME_DONE;
 	}
+	/* A board whose driver has no number of its own. */
+	if (look_cuda_works(w->in->s)) {
+		step_why(w, st, "%s", _("A driver is there: cuInit succeeds."));
+		step_fact(w, st, "driver.cuda_init", &w->in->s->driver.cuda_init);
+		return OUTCOME_DONE;
+	}
+	if (guide_cause_known(w)) {
+		step_why(w, st, "%s",
+			 _("Which driver is there does not matter yet: what is broken is known."));
+		return OUTCOME_WAITS;
+	}
 	step_why(w, st, "%s",
 		 _("It is not known which driver is there: ask it, or declare it with --assume "
 		   "driver=VERSION."));
-	step_command(w, st, "nvidia-smi");
+	step_command(w, st, look_is_tegra(&w->j) ? "cat /etc/nv_tegra_release" : "nvidia-smi");
 	return OUTCOME_OPEN;
 }
 
-/* Why there is no plan, or what would make one fit. */
+/* -------- Python and PyTorch */
+
+/* Why there is no plan, and what would make one fit. */
 static enum outcome unfit(struct guiding *w, struct guide_step *st)
 {
 	const struct plan *p = w->in->plan;
@@ -71,10 +152,48 @@ static enum outcome unfit(struct guiding *w, struct guide_step *st)
 		 p && p->n_why	  ? p->why[0]
 		 : w->in->plan_why ? w->in->plan_why
 				   : _("see cuvet plan"));
-	if (!r)
+	if (!r) {
 		step_command(w, st, "cuvet plan");
-	for (i = 0; r && i < r->n_commands; i++)
+		return OUTCOME_OPEN;
+	}
+	step_why(w, st, "%s %s", st->why, r->text);
+	for (i = 0; i < r->n_commands; i++)
 		step_command(w, st, "%s", r->commands[i]);
+	st->needs_root = r->needs_root;
+	st->needs_reboot = r->needs_reboot;
+	return OUTCOME_OPEN;
+}
+
+static bool has_torch(const struct snapshot *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_pythons; i++)
+		if (fact_known(&s->pythons[i].torch.version))
+			return true;
+	return false;
+}
+
+/* There is a PyTorch, but not in the environment that is active. */
+static enum outcome in_another(struct guiding *w, struct guide_step *st)
+{
+	const struct snapshot *s = w->in->s;
+	const char *first = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n_pythons; i++) {
+		const struct python *p = &s->pythons[i];
+
+		if (!fact_known(&p->torch.version) || !fact_known(&p->prefix))
+			continue;
+		first = first ? first : p->prefix.value;
+		step_fact(w, st, "torch.version", &p->torch.version);
+	}
+	step_why(w, st, "%s",
+		 _("PyTorch lies in an environment that is not the active one: activate the one that "
+		   "is meant, or name it with --python."));
+	if (first)
+		step_command(w, st, "cuvet guide --python %s", shell_word(w->a, first));
 	return OUTCOME_OPEN;
 }
 
@@ -111,6 +230,8 @@ static enum outcome python(struct guiding *w, struct guide_step *st)
 		return guide_project_python(w, st);
 	if (f)
 		return step_finding(w, st, f);
+	if (!look_deciding(w->in->s) && has_torch(w->in->s))
+		return in_another(w, st);
 	if (torch_here(w) || other_framework(w)) {
 		step_fact(w, st, "python.version", &p->version);
 		step_fact(w, st, "python.prefix", &p->prefix);
@@ -131,27 +252,9 @@ static enum outcome python(struct guiding *w, struct guide_step *st)
 	}
 	step_why(w, st, _("No Python is here, or none is known; %s is the newest that the PyTorch "
 			  "below is built for."), choice->text);
-	step_command(w, st, "uv venv --python %s", choice->text);
+	step_command(w, st, "uv venv --seed --python %s", choice->text);
 	step_command(w, st, ". .venv/bin/activate");
 	return OUTCOME_OPEN;
-}
-
-/* A system's own Python is managed by its package manager: pip belongs into an environment. */
-static void own_environment(struct guiding *w, struct guide_step *st)
-{
-	const struct plan_python *choice = w->in->plan->chosen->python;
-	size_t i;
-
-	for (i = 0; choice->where && i < w->in->s->n_pythons; i++) {
-		const struct python *p = &w->in->s->pythons[i];
-
-		if (!fact_is(&p->prefix, choice->where) || !fact_is(&p->kind, "system"))
-			continue;
-		step_command(w, st, "%s -m venv .venv",
-			     shell_word(w->a, fact_value(&p->interpreter, "python3")));
-		step_command(w, st, ". .venv/bin/activate");
-		return;
-	}
 }
 
 static enum outcome pytorch(struct guiding *w, struct guide_step *st)
@@ -179,10 +282,11 @@ static enum outcome pytorch(struct guiding *w, struct guide_step *st)
 		step_why(w, st, _("This environment has %s instead."), other->name.value);
 		return OUTCOME_NOT_NEEDED;
 	}
+	if (has_torch(w->in->s))
+		return in_another(w, st);
 	if (!plan || !plan->chosen)
 		return unfit(w, st);
 	step_why(w, st, "%s", plan->chosen->n_why ? plan->chosen->why[0] : "");
-	own_environment(w, st);
 	pip = &plan->chosen->commands[TOOL_PIP];
 	for (i = 0; i < pip->n; i++)
 		step_command(w, st, "%s", pip->lines[i]);
@@ -201,7 +305,10 @@ static enum outcome verification(struct guiding *w, struct guide_step *st)
 		.field = "verdict", .seen = verdict_name(r->verdict), .source = "cuvet check"
 	};
 	if (!waits) {
-		step_why(w, st, "%s", _("What was found fits together."));
+		step_why(w, st, "%s",
+			 r->verdict == VERDICT_DEGRADED ?
+				 _("Nothing stands in the way; `cuvet check` says what it warns of.") :
+				 _("What was found fits together."));
 		return OUTCOME_DONE;
 	}
 	if (r->root)
@@ -213,6 +320,8 @@ static enum outcome verification(struct guiding *w, struct guide_step *st)
 
 static enum outcome proof(struct guiding *w, struct guide_step *st)
 {
+	if (without_nvidia(w, st))
+		return OUTCOME_NOT_NEEDED;
 	step_why(w, st, "%s",
 		 _("Only running it proves that it runs: kernels, and the very libraries that "
 		   "PyTorch would load, on every GPU."));

@@ -143,7 +143,11 @@ enum outcome guide_cudnn(struct guiding *w, struct guide_step *st)
 			   "system changes nothing for them."));
 		return OUTCOME_NOT_NEEDED;
 	}
-	if (w->in->root && cuda &&
+	if (!cuda) {
+		step_why(w, st, "%s", _("Which cuDNN follows from the CUDA of the toolkit."));
+		return OUTCOME_WAITS;
+	}
+	if (w->in->root &&
 	    env_choose_cudnn(w->a, w->in->root, w->in->s, NULL, cuda, &prefix, NULL) == 0 &&
 	    prefix) {
 		*ARENA_APPEND(w->a, st->evidence, st->n_evidence) = (struct evidence){
@@ -174,10 +178,39 @@ static bool only_compilers_read(const char *subject)
 	return false;
 }
 
+/* Does its first remedy set a variable, or take one away? */
+static bool mended_by_variable(const struct finding *f)
+{
+	struct view command = view_of(f->n_remedies && f->remedies[0].n_commands ?
+					      f->remedies[0].commands[0] : "");
+
+	return view_starts(command, "unset ") || view_starts(command, "export ") ||
+	       view_starts(command, "eval ");
+}
+
+/* Is it about something that no variable mends, or that only matters to who compiles? */
+static bool for_another_step(const struct guiding *w, const struct finding *f)
+{
+	enum layer layer = finding_info(f->id)->layer;
+	size_t i;
+
+	if (f->id == FINDING_MULTIPLE_ENVS ||
+	    (layer == LAYER_LIBRARY && !mended_by_variable(f)) ||
+	    ((layer == LAYER_TOOLKIT || layer == LAYER_BUILD) && !compiles(w) &&
+	     f->id != FINDING_SEARCH_PATH_UNSOUND && f->id != FINDING_CUDA_HOME_WRONG))
+		return true;
+	/* Judged twice, so that it is another object of the same name. */
+	for (i = 0; i < w->g->n_steps; i++)
+		if (w->g->steps[i].finding && w->g->steps[i].finding->id == f->id &&
+		    strcmp(w->g->steps[i].finding->subject, f->subject) == 0)
+			return true;
+	return false;
+}
+
 /* The first finding about search paths, the heaviest first; an information is none. */
 static const struct finding *wrong_variable(const struct guiding *w)
 {
-	const struct results *r = w->in->r;
+	const struct results *r = w->in->paths;
 	const struct finding *best = NULL;
 	size_t i;
 
@@ -186,6 +219,8 @@ static const struct finding *wrong_variable(const struct guiding *w)
 
 		if (f->severity == SEVERITY_WARNING && !compiles(w) &&
 		    only_compilers_read(f->subject))
+			continue;
+		if (for_another_step(w, f))
 			continue;
 		if (env_check_covers(f->id) && f->severity > SEVERITY_INFO &&
 		    (!best || f->severity > best->severity))

@@ -332,6 +332,14 @@ static void remedies_fill(const struct solver *s, struct plan *p)
 			 "show it only its own."));
 	if (!p->gpu_clash)
 		return;
+	if (look_is_tegra(&(struct judge){ .a = s->a, .s = s->t->s, .c = s->m->c })) {
+		remedy(s, p,
+		       _("Install the PyTorch that NVIDIA builds for this JetPack "
+			 "(https://docs.nvidia.com/deeplearning/frameworks/"
+			 "install-pytorch-jetson-platform/): the wheels of pytorch.org and PyPI have "
+			 "no code for Jetson."));
+		return;
+	}
 	remedy(s, p, _("Another GPU: one of a later generation, which current builds hold code for "
 		       "(`cuvet show torch` lists their targets)."));
 }

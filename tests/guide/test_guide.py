@@ -224,6 +224,70 @@ def foreign_text_stays_text(folder):
         assert out
 
 
+def built(folder, name):
+    lists = (roots.load(str(ROOT / "tests/roots" / f))
+             for f in ("machines.json", "machines-variants.json"))
+    machine, = [m for some in lists for m in some if m["id"] == name]
+    roots.build(copy.deepcopy(machine), str(folder / name))
+    return str(folder / name / "root")
+
+
+@test
+def where_cuda_cannot_be_nothing_of_it_is_asked_for(folder):
+    doc, steps = guide("--no-live", "--assume", "os=macos")
+    for name in ("card", "driver", "proof"):
+        assert steps[name]["state"] == "not-needed" and "macOS" in steps[name]["why"], name
+    assert doc["next"] == "python"
+    doc, steps = guide("--root", built(folder, "cuda-build-on-amd"))
+    assert steps["card"]["state"] == steps["driver"]["state"] == "not-needed", states(steps)
+    assert doc["next"] == "pytorch" and steps["pytorch"]["finding"] == "cuda-build-on-amd"
+
+
+@test
+def nothing_fits_says_what_would(folder):
+    _, steps = guide("--no-live", "--assume", "gpu=Tesla K40m", "--assume", "driver=470",
+                     "--assume", "python=3.10")
+    assert "Python 3.7" in steps["pytorch"]["why"] and steps["pytorch"]["commands"]
+    target = ["--no-live", "--assume", "gpu=Jetson Orin", "--assume", "arch=aarch64",
+              "--assume", "driver=540"]
+    _, steps = guide(*target)
+    assert "JetPack" in steps["pytorch"]["why"] and "Another GPU" not in run("plan", *target).stdout
+    _, steps = guide(*target[:-2])
+    assert steps["driver"]["commands"] == ["cat /etc/nv_tegra_release"]
+    doc, steps = guide("--root", built(folder, "v-good-jetson"))
+    assert steps["driver"]["state"] == "done" and doc["next"] == "proof", states(steps)
+
+
+@test
+def what_is_asked_for_is_there_to_be_asked(_folder):
+    _, steps = guide("--no-live", "--assume", "gpu=GT 710")
+    assert "10de:1281" in steps["card"]["why"] and steps["card"]["state"] == "next"
+    _, steps = guide("--no-live", "--assume", "os=wsl2")
+    assert steps["card"]["commands"] == ["nvidia-smi -L"]
+    # An environment that uv makes has no pip of its own.
+    _, steps = guide("--no-live", "--assume", "gpu=T4", "--assume", "driver=580.65.06")
+    assert "--seed" in steps["python"]["commands"][0]
+    assert steps["pytorch"]["commands"][0].startswith("pip ")
+
+
+@test
+def toolkit_and_cudnn_follow_the_cuda_of_pytorch(_folder):
+    _, steps = guide("--no-live", "--dev", "--assume", "gpu=RTX 4090", "--assume",
+                     "driver=470.223.02")
+    assert steps["cudnn"]["state"] == "later" and not steps["cudnn"]["commands"]
+
+
+@test
+def a_pytorch_elsewhere_is_named(folder):
+    doc, steps = guide("--root", built(folder, "good-jupyter-kernel"))
+    assert doc["next"] == "pytorch" and doc["verdict"] == "stack-ok"
+    assert steps["pytorch"]["commands"] == ["cuvet guide --python /opt/ml"]
+    where = built(folder, "toolkit-too-new-for-v100")
+    doc, steps = guide("--root", where)
+    assert steps["variables"]["state"] == "not-needed" and doc["next"] == "proof", states(steps)
+    assert "cuvet check" in steps["verification"]["why"]
+
+
 @test
 def on_every_machine_the_path_is_one(folder):
     for machine in roots.load()[::2]:
@@ -235,13 +299,14 @@ def on_every_machine_the_path_is_one(folder):
         name = (machine["id"], states(steps))
         assert list(steps) == STEPS, name
         order = [s["state"] for s in doc["steps"] if s["state"] in ("next", "later")]
-        assert order == ["next"] + ["later"] * (len(order) - 1), name
+        # What waits for a later step may stand before the next one; only one is next.
+        assert order.count("next") == 1, name
         report = json.loads(run("check", "--json", "--root", where).stdout)
         if report["verdict"] == "blocked":
             assert doc["next"] not in ("verification", "proof"), name
-            assert doc["verdict"] == "blocked", name
-        if report["verdict"] == "stack-ok":
-            assert doc["verdict"] in ("stack-ok", "degraded"), name
+            assert steps[doc["next"]]["finding"] == report["root_cause"]["name"], name
+        assert doc["verdict"] == report["verdict"], name
+        assert not (doc["next"] == "variables" and "pip" in "".join(steps["variables"]["commands"]))
         assert all(s["why"] for s in doc["steps"]), name
         text = run("guide", "--root", where)
         assert text.returncode == {"blocked": 1, "undetermined": 3}.get(doc["verdict"], 0), name
