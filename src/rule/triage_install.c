@@ -140,12 +140,13 @@ static void not_found(struct triage *t)
 		f = triage_add(t, FINDING_WRONG_INDEX_TAG, 82, "no-dist");
 		finding_message(t->j, f, _("PyTorch %s was not published as %s."), version,
 				variant ? variant : "?");
+	} else if (r.variant && !r.platform) {
+		triage_add(t, FINDING_CPU_ONLY_PLATFORM, triage_has(t, "macos") ? 84 : 66,
+			   "no-dist");
 	} else if (r.variant && r.any_python && !r.python) {
 		f = triage_add(t, FINDING_PYTHON_NO_WHEEL, 86, "no-dist");
 		finding_message(t->j, f, _("PyTorch %s has no wheel for Python %s here."), version,
 				python);
-	} else if (r.variant && !r.platform) {
-		triage_add(t, FINDING_CPU_ONLY_PLATFORM, 66, "no-dist");
 	} else if (plus && !tag && !triage_has(t, "whl-seen")) {
 		triage_add(t, FINDING_WRONG_INDEX_TAG, 64, "no-dist");
 	} else {
@@ -167,6 +168,29 @@ static bool before_and_after(struct triage *t)
 	triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 95,
 		   "differs:torch.version reqs-installed");
 	return true;
+}
+
+/* One run of pip takes up the chosen build, and then, for a package that pins it, PyPI's of another
+ * release. */
+static void taken_back(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *first = NULL, *last = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		const char *v = fact_value(&s->signs[i].value, NULL);
+
+		if (!fact_is(&s->signs[i].id, "torch-taken-up") || !v)
+			continue;
+		if (!first)
+			first = v;
+		last = v;
+	}
+	if (!first || !strstr(first, "cu1") || strstr(last, "cu1") || !triage_has(t, "index-tag") ||
+	    triage_has(t, "installed-torch"))
+		return;
+	triage_add(t, FINDING_TORCH_REPLACED_BY_DEPENDENCY, 88, "torch-taken-up");
 }
 
 static void replaced(struct triage *t)
@@ -297,5 +321,6 @@ void triage_install(struct triage *t)
 	index_tag(t);
 	not_found(t);
 	replaced(t);
+	taken_back(t);
 	pairs(t);
 }

@@ -149,6 +149,20 @@ static void loaded(struct triage *t)
 			   "nvml-lib-version|module-version");
 }
 
+/* "kernel version A does not match DSO version B" in a container whose nvidia-smi works: the driver
+ * is whole, and it is the image's compat libcuda that is newer than it. */
+static void compat_in_image(struct triage *t)
+{
+	const char *kernel = triage_value(t, "tf-dso-mismatch");
+	const char *dso = kernel ? strstr(kernel, "version ") : NULL;
+
+	if (!dso || !triage_has(t, "container") || !triage_has(t, "smi-works") ||
+	    triage_has(t, "nvml-mismatch") || look_branch(kernel) >= look_branch(dso + 8))
+		return;
+	t->against[FINDING_DRIVER_LIBRARY_MISMATCH] = true;
+	triage_add(t, FINDING_CUDA_COMPAT_UNSUPPORTED_GPU, 90, "tf-dso-mismatch");
+}
+
 /* What Nix, conda or another package manager brings does not follow a reboot. */
 static void foreign(struct triage *t)
 {
@@ -256,6 +270,7 @@ void triage_machine(struct triage *t)
 	packages(t);
 	loaded(t);
 	libcuda_link(t);
+	compat_in_image(t);
 	foreign(t);
 	dkms(t);
 	fabric(t);

@@ -134,7 +134,8 @@ static void by_age(struct triage *t)
 			misfit(t, i, false, 80);
 			return;
 		}
-		if (look_cc(&s->gpus[i]) == high && high >= 100) {
+		/* A build of a CUDA that knows the GPU is not one from before it. */
+		if (cc == high && high >= 100 && !(row && row->nvcc_max_cc >= cc)) {
 			misfit(t, i, false, 66);
 			return;
 		}

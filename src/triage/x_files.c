@@ -66,9 +66,8 @@ static void listed_nodes(struct paste *p, struct view s, size_t i)
 	if (p->t.lines[i].by != NO_COMMAND) {
 		struct view cmd = line_cmd(&p->t.lines[p->t.lines[i].by]);
 
-		/* "ls /dev/nvidia[0-9]" does not show what else there is. */
-		if (view_find(cmd, "nvidia[") >= 0 || view_find(cmd, "nvidia?") >= 0 ||
-		    view_find(cmd, "nvidia0") >= 0)
+		/* "ls /dev/nvidia[0-9]", "nvidia{0..7}" do not show what else there is. */
+		if (paste_match(p, "nvidia[\\[?{\\d]", cmd, &m))
 			sign_add(p, "nodes-partial", i, (struct view){ 0 });
 	}
 	while (paste_match(

@@ -232,6 +232,18 @@ static void wanted(struct paste *p, struct view s, size_t i)
 		sign_add(p, "wants-package", i, m.group[1]);
 }
 
+/* "Using cached https://x/torch-2.7.0%2Bcu128-cp310-...whl": each wheel that pip takes up. */
+static void taken_up(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p,
+			"^(?:Using cached|Downloading) (?:\\S*/)?"
+			"torch-(\\d[\\w.]*(?:(?:%2[Bb]|\\+)\\w+)?)-cp\\d",
+			s, &m))
+		sign_add(p, "torch-taken-up", i, m.group[1]);
+}
+
 static void install_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
@@ -243,6 +255,8 @@ static void install_line(struct paste *p, size_t i)
 		index_tag(p, s, i);
 	if (view_find(s, " torch==") == 1)
 		uv_changes(p, s, i);
+	if (view_find(s, "torch-") >= 0)
+		taken_up(p, s, i);
 	if (view_starts(s, "Requirement already satisfied"))
 		satisfied(p, s, i);
 	if (view_starts(s, "Successfully installed") ||
