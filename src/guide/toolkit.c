@@ -160,6 +160,14 @@ enum outcome guide_cudnn(struct guiding *w, struct guide_step *st)
 		step_why(w, st, "%s", err.msg);
 		return OUTCOME_OPEN;
 	}
+	/* Not every release was built for a Jetson; which ones, the manifests say to `fetch`. */
+	if (strcmp(ask.platform, "linux-aarch64") == 0) {
+		step_why(w, st, "%s",
+			 _("Not every cuDNN was built for a Jetson: the newest that was is taken."));
+		step_command(w, st, "cuvet fetch cudnn%s%s --accept-license",
+			     ch.cuda ? " --cuda " : "", ch.cuda ? ch.cuda : "");
+		return OUTCOME_OPEN;
+	}
 	step_why(w, st, "%s", ch.why ? ch.why : "");
 	step_command(w, st, "cuvet fetch cudnn %s%s%s --accept-license", ch.label,
 		     ch.cuda ? " --cuda " : "", ch.cuda ? ch.cuda : "");

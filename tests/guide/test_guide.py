@@ -109,6 +109,9 @@ def compiling_needs_toolkit_cudnn_and_variables(_folder):
     assert "~/cuda-12.4" in words and "--accept-license" in words
     assert steps["cudnn"]["commands"][0].startswith("cuvet fetch cudnn ")
     assert "--cuda ~/cuda-12.4" in steps["variables"]["commands"][0]
+    _, steps = guide("--assume", "gpu=Jetson AGX Orin", "--dev", "--assume", "torch=2.9.0+cu130")
+    # Which release a Jetson has is not in the tables.
+    assert steps["cudnn"]["commands"] == ["cuvet fetch cudnn --cuda 13 --accept-license"]
     # What asks for a toolkit is enough, and CUDA 13 has its compiler in three parts.
     _, steps = guide(*TARGET, "--require", "cuda>=12")
     assert steps["toolkit"]["state"] in ("next", "later")
