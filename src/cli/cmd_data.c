@@ -333,6 +333,7 @@ extern const struct cmd cmd_data;
 const struct cmd cmd_data = {
 	.name = "data",
 	.args = "[status|update|rollback]",
+	.words = "status|update|rollback",
 	.summary = N_("the age of the matrix; a newer, signed one for this user"),
 	.details = N_(
 		"status (what is done without a word): which tables are in use, of which day, how old, and what is "

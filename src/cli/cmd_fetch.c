@@ -447,6 +447,7 @@ extern const struct cmd cmd_fetch;
 const struct cmd cmd_fetch = {
 	.name = "fetch",
 	.args = "PRODUCT [VERSION] | list | verify | remove | use",
+	.words = "cudnn|cuda|list|verify|remove|use",
 	.summary =
 		N_("the cuDNN, or another archive of NVIDIA's, that fits: verified and unpacked"),
 	.details = N_(

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/docs_parts.h"
+#include "compat/embedded.h"
 #include "rule/finding.h"
 
 static void put_words(struct strbuf *out, const char *choices)
@@ -26,6 +27,23 @@ static void put_option_names(struct strbuf *out, const struct opt *const *rows)
 {
 	for (; rows && *rows; rows++)
 		strbuf_printf(out, "--%s ", (*rows)->name);
+}
+
+/* What completes as an operand: names of findings or tables, or the command's own words. */
+static bool put_operands(struct strbuf *out, const struct cmd *c)
+{
+	size_t i;
+
+	if (strcmp(c->name, "explain") == 0)
+		put_finding_names(out);
+	else if (strcmp(c->name, "show") == 0)
+		for (i = 0; compat_embedded_table(i); i++)
+			strbuf_printf(out, "%s%s", i ? " " : "", compat_embedded_table(i));
+	else if (c->words)
+		put_words(out, c->words);
+	else
+		return false;
+	return true;
 }
 
 static bool takes_finding(const struct opt *o)
@@ -69,7 +87,7 @@ void docs_put_bash(struct strbuf *out)
 		"# bash completion for cuvet; made by `cuvet --dump-docs bash`\n"
 		"_cuvet() {\n"
 		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
-		"\tlocal options findings='");
+		"\tlocal options operands findings='");
 	put_finding_names(out);
 	strbuf_add(out, "'\n\tCOMPREPLY=()\n\tcase $prev in\n");
 	bash_values(out, shared_opts);
@@ -79,6 +97,8 @@ void docs_put_bash(struct strbuf *out)
 	for (c = cmds; *c; c++) {
 		strbuf_printf(out, "\t%s) options='", (*c)->name);
 		put_option_names(out, (*c)->opts);
+		strbuf_add(out, "' operands='");
+		put_operands(out, *c);
 		strbuf_add(out, "' ;;\n");
 	}
 	strbuf_add(out, "\tesac\n\toptions+='");
@@ -90,8 +110,8 @@ void docs_put_bash(struct strbuf *out)
 	for (c = cmds; *c; c++)
 		strbuf_printf(out, "%s ", (*c)->name);
 	strbuf_add(out, "' -- \"$cur\")\n"
-			"\telif [[ $command == explain ]]; then\n"
-			"\t\tmapfile -t COMPREPLY < <(compgen -W \"$findings\" -- \"$cur\")\n"
+			"\telif [[ $operands ]]; then\n"
+			"\t\tmapfile -t COMPREPLY < <(compgen -W \"$operands\" -- \"$cur\")\n"
 			"\telse\n"
 			"\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
 			"\tfi\n}\ncomplete -F _cuvet cuvet\n");
@@ -131,13 +151,29 @@ static void zsh_options(struct strbuf *out, const struct opt *const *rows)
 	}
 }
 
+/* The command is the first operand; those that it takes itself follow. */
+static void zsh_command(struct strbuf *out, const struct cmd *c)
+{
+	struct strbuf words;
+
+	strbuf_init(&words, out->a);
+	strbuf_printf(out, "\t%s) own=(\n", c->name);
+	zsh_options(out, c->opts);
+	strbuf_add(out, "\t\t)\n\t\t_arguments $shared $own '1:command:' '*:argument:");
+	if (put_operands(&words, c))
+		strbuf_printf(out, "(%s)", words.s);
+	else
+		strbuf_add(out, "_files");
+	strbuf_add(out, "' ;;\n");
+}
+
 void docs_put_zsh(struct strbuf *out)
 {
 	const struct cmd *const *c;
 
 	strbuf_add(out,
 		   "#compdef cuvet\n# zsh completion for cuvet; made by `cuvet --dump-docs zsh`\n"
-		   "_cuvet() {\n\tlocal -a commands shared findings\n\tcommands=(\n");
+		   "_cuvet() {\n\tlocal -a commands shared own findings\n\tcommands=(\n");
 	for (c = cmds; *c; c++) {
 		strbuf_printf(out, "\t\t'%s:", (*c)->name);
 		put_quoted(out, (*c)->summary, ":\\");
@@ -149,13 +185,8 @@ void docs_put_zsh(struct strbuf *out)
 	zsh_options(out, shared_opts);
 	strbuf_add(out, "\t)\n\tif ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
 			"\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase $words[2] in\n");
-	for (c = cmds; *c; c++) {
-		strbuf_printf(out, "\t%s) _arguments $shared \\\n", (*c)->name);
-		strbuf_add(out, "\t\t'2:command:' \\\n");
-		strbuf_printf(out, "\t\t'*:argument:%s'",
-			      strcmp((*c)->name, "explain") == 0 ? "($findings)" : "_files");
-		strbuf_add(out, " ;;\n");
-	}
+	for (c = cmds; *c; c++)
+		zsh_command(out, *c);
 	strbuf_add(out, "\t*) _arguments $shared ;;\n\tesac\n}\n_cuvet \"$@\"\n");
 }
 
@@ -203,7 +234,13 @@ void docs_put_fish(struct strbuf *out)
 		strbuf_printf(&condition, " -n '__fish_seen_subcommand_from %s'", (*c)->name);
 		fish_options(out, condition.s, (*c)->opts);
 	}
-	strbuf_add(
-		out,
-		"complete -c cuvet -n '__fish_seen_subcommand_from explain' -f -a \"$cuvet_findings\"\n");
+	for (c = cmds; *c; c++) {
+		struct strbuf words;
+
+		strbuf_init(&words, out->a);
+		if (put_operands(&words, *c))
+			strbuf_printf(out,
+				      "complete -c cuvet -n '__fish_seen_subcommand_from %s' -f -a '%s'\n",
+				      (*c)->name, words.s);
+	}
 }

@@ -142,7 +142,7 @@ static const char *base_of(const char *path)
 static const char *const changing[] = {
 	"apt-get", "apt", "dnf", "yum", "zypper", "pacman", "apt-mark", "pip", "pip3", "conda", "mamba",
 	"micromamba", "uv", "pixi", "poetry", "cuvet", "modprobe", "systemctl", "dkms", "ldconfig",
-	"nvidia-ctk", "nvidia-modprobe", "update-initramfs", "dracut", "mkinitcpio", "prime-select",
+	"akmods", "nvidia-ctk", "nvidia-modprobe", "update-initramfs", "dracut", "mkinitcpio", "prime-select",
 	"ubuntu-drivers", "tee", "depmod", "usermod", "echo", "printf", "nvidia-smi", "update-grub",
 	NULL
 };
