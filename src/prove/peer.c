@@ -25,9 +25,15 @@ struct peer_answer {
 	struct peer_row rows[PEERS_MAX * PEERS_MAX];
 };
 
+/* Shared with the keeper. */
+struct peer_page {
+	struct lab_progress progress;
+	int32_t from, to; /* the pair that is under way; equal: none */
+};
+
 struct peer_ask {
 	const struct prove_options *opt;
-	volatile struct lab_progress *progress;
+	volatile struct peer_page *page;
 };
 
 struct peers {
@@ -164,7 +170,7 @@ static long in_child(void *ctx, void *answer, size_t size)
 	const struct peer_ask *ask = ctx;
 	struct peer_answer *an = answer;
 	struct lab l = { .opt = ask->opt,
-			 .progress = (struct lab_progress *)(uintptr_t)ask->progress,
+			 .progress = &((struct peer_page *)(uintptr_t)ask->page)->progress,
 			 .random = ask->opt->seed };
 	struct peers s = { .n = 0 };
 	double start;
@@ -190,6 +196,8 @@ static long in_child(void *ctx, void *answer, size_t size)
 				continue;
 			*r = (struct peer_row){ .from = from, .to = to };
 			an->n++;
+			ask->page->from = from;
+			ask->page->to = to;
 			l.o = &r->o;
 			start = lab_now_ms();
 			if (pair(&l, &s, from, to) == 0) {
@@ -203,8 +211,12 @@ static long in_child(void *ctx, void *answer, size_t size)
 	return (long)sizeof(*an);
 }
 
-static void bad_end(struct proof_outcome *o, const struct child_result *r, int call)
+static void bad_end(struct proof_outcome *o, const struct child_result *r,
+		    const volatile struct peer_page *page)
 {
+	int call = page->progress.call;
+	size_t n;
+
 	*o = (struct proof_outcome){ .result = PROOF_CRASHED, .ms = (double)r->ms };
 	if (call >= 0 && call < CU_CALLS)
 		snprintf(o->call, sizeof(o->call), "%s", cu_call_names[call]);
@@ -216,6 +228,10 @@ static void bad_end(struct proof_outcome *o, const struct child_result *r, int c
 	} else {
 		snprintf(o->why, sizeof(o->why), "%s", _("the process ended by itself"));
 	}
+	n = strlen(o->why);
+	if (page->from != page->to)
+		snprintf(o->why + n, sizeof(o->why) - n, _(", GPU %d to GPU %d"), (int)page->from,
+			 (int)page->to);
 }
 
 void peer_run(struct arena *a, const struct prove_options *o, struct proof *p)
@@ -227,7 +243,7 @@ void peer_run(struct arena *a, const struct prove_options *o, struct proof *p)
 	struct proof_test *t;
 	struct child c;
 	long start = clock_ms();
-	void *page = mmap(NULL, sizeof(struct lab_progress), PROT_READ | PROT_WRITE,
+	void *page = mmap(NULL, sizeof(struct peer_page), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const char *why = prove_obstacle(a, p, -1);
 	uint32_t i;
@@ -241,7 +257,7 @@ void peer_run(struct arena *a, const struct prove_options *o, struct proof *p)
 	*own = *o;
 	if (!own->library)
 		own->library = "libcuda.so.1";
-	ask.progress = page;
+	ask.page = page;
 	child_start(&c, in_child, &ask, sizeof(*an), prove_environment(a, NULL),
 		    o->timeout_s ? o->timeout_s * 1000
 				 : 60000 + 3000 * (long)(p->n_gpus * p->n_gpus));
@@ -254,7 +270,7 @@ void peer_run(struct arena *a, const struct prove_options *o, struct proof *p)
 	if (r.end != CHILD_ANSWERED || r.n != sizeof(*an) || an->n > PEERS_MAX * PEERS_MAX) {
 		an->n = 1;
 		an->rows[0] = (struct peer_row){ .from = -1 };
-		bad_end(&an->rows[0].o, &r, ask.progress->call);
+		bad_end(&an->rows[0].o, &r, ask.page);
 	}
 	for (i = 0; i < an->n; i++) {
 		outcome_seal(&an->rows[i].o);
@@ -264,5 +280,5 @@ void peer_run(struct arena *a, const struct prove_options *o, struct proof *p)
 					  .o = an->rows[i].o };
 	}
 	p->ms += clock_ms() - start;
-	munmap(page, sizeof(struct lab_progress));
+	munmap(page, sizeof(struct peer_page));
 }

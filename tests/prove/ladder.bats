@@ -435,6 +435,7 @@ figure() {
 	at "devices=2;behave=segv;at=cuCtxEnablePeerAccess" prove --json
 	expect_status 1
 	expect_result p2p crashed None
+	expect_why p2p "SIGSEGV, GPU 0 to GPU 1"
 }
 
 @test "usage" {
