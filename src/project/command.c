@@ -197,10 +197,23 @@ static void on_apt(struct shell *sh, const struct command *c)
 	}
 }
 
+static void on_cd(struct shell *sh, const struct command *c)
+{
+	const char *to = c->n > 1 ? c->words[1].text : "/root";
+
+	if (c->n > 1 && c->words[1].unknown)
+		to = "/?";
+	sh->moved = to[0] == '/' || !sh->moved
+			    ? to
+			    : arena_printf(sh->r->a, "%s/%s", sh->moved, to);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(struct shell *sh, const struct command *c);
 } tools[] = {
+	{ .name = "cd", .fn = on_cd },
+	{ .name = "pushd", .fn = on_cd },
 	{ .name = "uv", .fn = on_uv },
 	{ .name = "conda", .fn = on_conda },
 	{ .name = "mamba", .fn = on_conda },

@@ -24,6 +24,10 @@ void command_conda(struct shell *sh, const struct word *verb, const struct comma
 		   bool env);
 /* python setup.py VERB. */
 void command_setup(struct shell *sh, const struct command *c, size_t verb);
+/* Reads what the folders among a step's wants ask for ("pip install -e ."). */
+void local_read(struct shell *sh, size_t step);
+/* A file of the image as a file of the checkout that was copied there; NULL: none was. */
+const char *local_file(struct shell *sh, const char *path);
 /* A package of the distribution. */
 void command_package(struct shell *sh, const struct word *w);
 void command_compile(struct shell *sh, const struct command *c);

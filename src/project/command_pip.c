@@ -18,6 +18,17 @@ const char *command_file(struct shell *sh, const char *path)
 	const char *base = base_name(path), *dir;
 	size_t i, n;
 
+	if (sh->moved) {
+		const char *found = local_file(sh, path);
+
+		/* What was fetched or made there is no file of this checkout. */
+		if (!found)
+			found = beside_file(sh->r->a, sh->m->file,
+					    arena_printf(sh->r->a, "%s/%s",
+							 sh->moved + (sh->moved[0] == '/'),
+							 path + (path[0] == '/')));
+		return found;
+	}
 	for (i = sh->n_copied; i > 0; i--) {
 		const struct copied *c = &sh->copied[i - 1];
 
@@ -348,6 +359,8 @@ void command_pip(struct shell *sh, const struct word *program, const struct comm
 		}
 		want_parse(sh->r, sh->p, s, view_of(w->text), word_place(sh, w));
 	}
+	local_read(sh, index);
+	s = &sh->p->steps[index];
 	from_variables(sh, s);
 	for (i = 0; i < s->n_wants; i++) {
 		s->wants[i].no_isolation = isolation;

@@ -148,6 +148,25 @@ static size_t step_number(const struct project *p, const struct step *s)
 	return (size_t)(s - p->steps);
 }
 
+/* conda-lock names the build in the address alone: ".../pytorch-2.5.1-cpu_generic_0.conda". */
+static const char *build_of(struct arena *a, const char *url, const char *version)
+{
+	const char *base = url ? strrchr(url, '/') : NULL, *at;
+	size_t n = strlen(version);
+
+	for (at = base ? strchr(base, '-') : NULL; at; at = strchr(at + 1, '-'))
+		if (strncmp(at + 1, version, n) == 0 && at[n + 1] == '-')
+			break;
+	if (!at)
+		return NULL;
+	at += n + 2;
+	n = strlen(at);
+	n -= n > 6 && strcmp(at + n - 6, ".conda") == 0    ? 6
+	     : n > 8 && strcmp(at + n - 8, ".tar.bz2") == 0 ? 8
+							    : 0;
+	return arena_strndup(a, at, n);
+}
+
 int conda_read(struct project_reader *r, struct project *p, struct step *s, struct view text,
 	       const char *path, struct err *err)
 {
@@ -189,7 +208,7 @@ int conda_read(struct project_reader *r, struct project *p, struct step *s, stru
 		w->name = name;
 		w->spec = arena_printf(r->a, "==%s", version);
 		w->text = arena_printf(r->a, "%s=%s", name, version);
-		w->build = build;
+		w->build = build ? build : build_of(r->a, doc_get_str(d, "url"), version);
 		w->locked = true;
 		w->channel = doc_get_str(d, "url") && strstr(doc_get_str(d, "url"), "conda-forge")
 				     ? "conda-forge"

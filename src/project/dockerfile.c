@@ -204,7 +204,7 @@ static const char *given_arg(struct docker *d, const char *name)
 	for (i = 0; i < d->r->n_args; i++)
 		if (strncmp(d->r->args[i], name, n) == 0 && d->r->args[i][n] == '=')
 			return d->r->args[i] + n + 1;
-	return NULL;
+	return build_arg(d->r, d->path, name);
 }
 
 static const char *unquoted(struct arena *a, struct view v)
@@ -540,13 +540,16 @@ static bool known_instruction(const char *keyword)
 static void mark_stages(struct docker *d)
 {
 	struct project_list *l = &d->r->list;
+	const char *names[STAGES];
 	size_t i, k, n = 0;
 
+	for (i = 0; i < d->n; i++)
+		names[i] = d->stages[i].name;
 	for (i = d->n; i > 0; i--) {
 		struct stage *st = &d->stages[i - 1];
 
-		st->p->final = i == d->n;
-		if (i == d->n)
+		st->p->final = build_stage(d->r, d->path, names, d->n, i - 1);
+		if (st->p->final)
 			st->reached = true;
 		if (st->parent && st->reached)
 			d->stages[st->parent - 1].reached = true;
@@ -557,7 +560,7 @@ static void mark_stages(struct docker *d)
 
 		for (k = 0; k < d->n; k++)
 			if (d->stages[k].p == l->v[i])
-				drop = k + 1 != d->n && d->stages[k].reached;
+				drop = !d->stages[k].p->final && d->stages[k].reached;
 		if (!drop)
 			l->v[n++] = l->v[i];
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Apptainer definitions, and the literal parts of setup.cfg and setup.py. */
+/* Apptainer definitions. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -90,99 +90,5 @@ int apptainer_read(struct project_reader *r, struct view text, const char *path,
 	}
 	post.text = (struct view){ .p = b.s, .n = b.n };
 	shell_run(&sh);
-	return 0;
-}
-
-/* -------- setup.cfg and setup.py */
-
-static void setup_cfg(struct project_reader *r, struct project *p, size_t step, struct view text,
-		      const char *path)
-{
-	struct view line, t, value, key;
-	size_t number = 0;
-	bool options = false, requires = false;
-
-	while (view_line(&text, &line)) {
-		struct place at = { .file = path, .line = ++number };
-
-		t = view_trim(line);
-		if (!t.n || t.p[0] == '#' || t.p[0] == ';')
-			continue;
-		at.column = (size_t)(t.p - line.p) + 1;
-		if (t.p[0] == '[') {
-			options = view_is(t, "[options]");
-			requires = false;
-			continue;
-		}
-		if (!options)
-			continue;
-		if (line.p[0] != ' ' && line.p[0] != '\t') {
-			key = view_trim(view_cut(t, '=', &value));
-			requires = view_is(key, "install_requires");
-			if (view_is(key, "python_requires"))
-				p->requires_python = view_dup(r->a, view_trim(value));
-			t = view_trim(value);
-			if (!requires || !t.n)
-				continue;
-		}
-		if (requires)
-			want_parse(r, p, &p->steps[step], t, at);
-	}
-}
-
-/* The strings of `install_requires=[...]`, when they are plain ones. */
-static void setup_py(struct project_reader *r, struct project *p, size_t step, struct view text,
-		     const char *path)
-{
-	ptrdiff_t start = view_find(text, "install_requires");
-	size_t i, number = 1, line_start = 0, begin;
-	bool inside = false;
-
-	if (start < 0)
-		return;
-	for (i = 0; i < text.n; i++) {
-		char c = text.p[i];
-
-		if (c == '\n') {
-			number++;
-			line_start = i + 1;
-		}
-		if (i < (size_t)start)
-			continue;
-		if (!inside) {
-			inside = c == '[';
-			if (c == '\n' || c == ')' )
-				return;
-			continue;
-		}
-		if (c == ']')
-			return;
-		if (c == '#')
-			while (i + 1 < text.n && text.p[i + 1] != '\n')
-				i++;
-		if (c != '"' && c != '\'')
-			continue;
-		begin = ++i;
-		while (i < text.n && text.p[i] != c && text.p[i] != '\n')
-			i++;
-		want_parse(
-			r, p, &p->steps[step], (struct view){ .p = text.p + begin, .n = i - begin },
-			(struct place){
-				.file = path, .line = number, .column = begin - line_start + 1 });
-	}
-}
-
-int setup_read(struct project_reader *r, struct project *p, struct view text, const char *path,
-	       struct err *err)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	size_t step = p->n_steps;
-
-	(void)err;
-	project_step(r, p, BY_PIP, (struct place){ .file = path, .line = 1 });
-	if (strcmp(base, "setup.cfg") == 0)
-		setup_cfg(r, p, step, text, path);
-	else
-		setup_py(r, p, step, text, path);
 	return 0;
 }

@@ -61,6 +61,7 @@ struct want {
 	const char *index;  /* name of the index it has to come from, NULL */
 	const char *channel, *build; /* conda; NULL */
 	bool constraint, locked, editable;
+	bool known; /* a folder whose own requirements stand beside it */
 	bool no_isolation; /* with --no-build-isolation */
 	struct place at;
 };
@@ -166,6 +167,7 @@ struct project {
 	struct place capabilities_at;
 	struct project *build; /* the Dockerfile's last stage that a service builds; NULL */
 	const char *context;   /* folder or Dockerfile that it builds from; NULL */
+	const char *target;    /* stage of it; NULL: the last */
 	/* what could not be decided, one sentence each */
 	struct doubt {
 		const char *what;
@@ -206,6 +208,13 @@ struct project_reader {
 		bool alone;
 	} *pragmas;
 	size_t n_pragmas;
+	/* What a service gives the Dockerfile that it builds: its stage and arguments. */
+	struct build {
+		const char *file, *target; /* target: NULL: the last */
+		struct setting *args;
+		size_t n_args;
+	} *builds;
+	size_t n_builds;
 	size_t n_files;	   /* opened so far, bounded */
 	bool no_files;	   /* the text is a stranger's: what it names is not opened */
 	size_t depth;
@@ -270,6 +279,13 @@ const char *context_file(struct project_reader *r, const char *dockerfile, const
 const char *project_apart(struct arena *a, const char *path);
 /* The same path, "./" in front of either aside. */
 bool same_path(const char *a, const char *b);
+/* What services give a Dockerfile: the value of an argument (the first that names it), or NULL. */
+const char *build_arg(const struct project_reader *r, const char *file, const char *name);
+/* Is this stage of a Dockerfile one that is built? names: of its n stages, NULL where none. */
+bool build_stage(const struct project_reader *r, const char *file, const char *const *names,
+		 size_t n, size_t stage);
+/* A service that builds a Dockerfile that was read is judged with its stage. */
+void link_builds(struct project_reader *r);
 /* Marks a file as read by another one. */
 void project_use(struct project_reader *r, const char *path);
 bool project_used(const struct project_reader *r, const char *path);
@@ -362,6 +378,7 @@ struct shell {
 	const struct mapped *m;
 	size_t depth;
 	const char *workdir; /* in the image, NULL */
+	const char *moved;   /* where "cd" led from there, NULL */
 	const struct copied *copied; /* what COPY brought */
 	size_t n_copied;
 	bool built; /* runs on a builder */

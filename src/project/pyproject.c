@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pyproject.toml (PEP 621 and 735, uv, poetry, pdm, hatch) and Pipfile. */
+/* pyproject.toml (PEP 621 and 735, uv, poetry, pdm) and Pipfile. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -59,7 +59,7 @@ const char *poetry_spec(struct arena *a, const char *text)
 
 /* -------- PEP 621, 735 */
 
-static void want_strings(struct py *y, const struct doc *list)
+void py_wants(struct py *y, const struct doc *list)
 {
 	const struct doc *d;
 
@@ -72,7 +72,7 @@ static void constrain_strings(struct py *y, const struct doc *list)
 {
 	size_t i = py_step(y)->n_wants;
 
-	want_strings(y, list);
+	py_wants(y, list);
 	for (; i < py_step(y)->n_wants; i++)
 		py_step(y)->wants[i].constraint = true;
 }
@@ -83,7 +83,7 @@ static void override_strings(struct py *y, const struct doc *list)
 	struct step *s = py_step(y);
 	size_t before = s->n_wants, i, k;
 
-	want_strings(y, list);
+	py_wants(y, list);
 	for (i = before; i < s->n_wants; i++)
 		for (k = 0; k < before; k++)
 			if (strcmp(s->wants[k].name, s->wants[i].name) == 0)
@@ -111,7 +111,7 @@ static void chosen_extras(struct py *y)
 				continue;
 			if (!y->extra || says_gpu(d->key))
 				y->extra = d->key;
-			want_strings(y, d);
+			py_wants(y, d);
 		}
 }
 
@@ -129,13 +129,13 @@ static void gpu_extras(struct py *y)
 	for (d = doc_first(doc_at(y->doc, "project.optional-dependencies")); d; d = d->next)
 		if (says_gpu(d->key)) {
 			y->extra = d->key;
-			want_strings(y, d);
+			py_wants(y, d);
 			return;
 		}
 	for (d = doc_first(doc_get(y->doc, "dependency-groups")); d; d = d->next)
 		if (says_gpu(d->key)) {
 			y->extra = d->key;
-			want_strings(y, d);
+			py_wants(y, d);
 			return;
 		}
 }
@@ -400,7 +400,7 @@ int pyproject_read(struct project_reader *r, struct project *p, struct view text
 	project_step(r, p, tool_of(y.doc, wanted), (struct place){ .file = path, .line = 1 });
 	project = doc_get(y.doc, "project");
 	read_python(&y, doc_get(project, "requires-python"), false);
-	want_strings(&y, doc_get(project, "dependencies"));
+	py_wants(&y, doc_get(project, "dependencies"));
 	if (doc_get(project, "dependencies"))
 		poetry_sources(&y);
 	else
@@ -415,6 +415,53 @@ int pyproject_read(struct project_reader *r, struct project *p, struct view text
 	pdm_part(&y);
 	uv_workspace(&y);
 	locked(&y, tool_of(y.doc, wanted));
+	if (wanted == BY_PIP && p->kind == PROJECT_PYPROJECT)
+		hatch_environments(&y);
+	return 0;
+}
+
+/* tool.setuptools.dynamic.dependencies = { file = ["requirements.txt"] } */
+static void dynamic_wants(struct py *y)
+{
+	const struct doc *files = doc_at(y->doc, "tool.setuptools.dynamic.dependencies.file"), *d;
+
+	if (doc_str(files))
+		requirements_read(y->r, y->p, py_step(y),
+				  beside_file(y->r->a, y->path, doc_str(files)),
+				  py_value(y, files), false);
+	for (d = doc_first(files); d; d = d->next)
+		if (doc_str(d))
+			requirements_read(y->r, y->p, py_step(y),
+					  beside_file(y->r->a, y->path, doc_str(d)),
+					  py_value(y, d), false);
+}
+
+int pyproject_wants(struct project_reader *r, struct project *p, size_t step, struct view text,
+		    const char *path, struct err *err)
+{
+	struct py y = { .r = r, .p = p, .path = path, .step = step };
+	const char *requires_python = p->requires_python;
+	struct place python_at = p->python_at;
+	const struct doc *project;
+	int rc = toml_parse(r->a, text, path, &y.doc, err);
+
+	if (rc)
+		return rc;
+	project = doc_get(y.doc, "project");
+	if (project || doc_at(y.doc, "tool.poetry"))
+		project_use(r, path);
+	py_wants(&y, doc_get(project, "dependencies"));
+	if (!project)
+		table_wants(&y, doc_at(y.doc, "tool.poetry.dependencies"), false);
+	dynamic_wants(&y);
+	chosen_extras(&y);
+	/* pip knows no sources of other tools. */
+	if (py_step(&y)->tool == BY_UV_PIP) {
+		uv_indexes(&y);
+		uv_sources(&y);
+	}
+	p->requires_python = requires_python;
+	p->python_at = python_at;
 	return 0;
 }
 

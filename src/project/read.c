@@ -179,9 +179,11 @@ static int rank(enum project_kind k)
 		return 3;
 	case PROJECT_LOCK:
 		return 4;
+	/* They give Dockerfiles their arguments. */
 	case PROJECT_COMPOSE:
-	case PROJECT_KUBERNETES:
 	case PROJECT_DEVCONTAINER:
+		return -1;
+	case PROJECT_KUBERNETES:
 	case PROJECT_SPACK:
 		break;
 	}
@@ -401,30 +403,6 @@ static int add_folder(struct project_reader *r, struct names *l, const char *pat
 		}
 	}
 	return rc;
-}
-
-/* A service that builds a Dockerfile that was read is judged with its last stage. */
-static void link_builds(struct project_reader *r)
-{
-	size_t i, k;
-
-	for (i = 0; i < r->list.n; i++) {
-		struct project *p = r->list.v[i];
-
-		for (k = 0; p->context && k < r->list.n; k++) {
-			struct project *d = r->list.v[k];
-			const char *a = p->context, *b = d->file;
-
-			while (a[0] == '.' && a[1] == '/')
-				a += 2;
-			while (b[0] == '.' && b[1] == '/')
-				b += 2;
-			if (d->kind == PROJECT_DOCKERFILE && d->final &&
-			    (strcmp(a, b) == 0 ||
-			     (strstr(a, "/./") && strcmp(strstr(a, "/./") + 3, base_name(b)) == 0)))
-				p->build = d;
-		}
-	}
 }
 
 /* A requirements file that turned out to be a part of another one is judged with that one. */

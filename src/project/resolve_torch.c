@@ -444,7 +444,7 @@ static bool own_package(const struct torch_step *x)
 	size_t i;
 
 	for (i = 0; i < x->s->n_wants; i++) {
-		const char *url = x->s->wants[i].url;
+		const char *url = x->s->wants[i].known ? NULL : x->s->wants[i].url;
 
 		if (url && !strstr(url, "://") && strncmp(url, "git+", 4) != 0)
 			return true;

@@ -165,6 +165,9 @@ static void not_requested(struct judge *j, const struct planned *p)
 	if (fact_is(&p->kind, "kubernetes")) {
 		r = finding_remedy(j, f, "%s", _("Ask for one in the container's limits."));
 		remedy_command(j, r, "resources:\n  limits:\n    nvidia.com/gpu: 1");
+	} else if (fact_is(&p->kind, "devcontainer")) {
+		r = finding_remedy(j, f, "%s", _("Start it with the GPUs."));
+		remedy_command(j, r, "\"runArgs\": [\"--gpus\", \"all\"]");
 	} else {
 		r = finding_remedy(j, f, "%s", _("Give the service the GPUs."));
 		remedy_command(j, r, "gpus: all");

@@ -437,7 +437,7 @@ static void rocm_image(struct judge *j, const struct planned *p)
 {
 	struct finding *f;
 
-	if (!fact_yes(&p->image_rocm) || !look_has_nvidia(j->s))
+	if (!fact_yes(&p->image_rocm) || fact_no(&p->final) || !look_has_nvidia(j->s))
 		return;
 	f = project_finding(j, FINDING_ROCM_BUILD_ON_NVIDIA, p, "image", &p->image, NULL);
 	finding_message(j, f, "%s",
