@@ -162,6 +162,28 @@ static int cudnn_wheel(const struct python *p)
 	return 0;
 }
 
+/* The cuDNN that is asked for is among the files that the text lists. */
+static void cudnn_there(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	int want = triage_has(t, "wants-cudnn-9") ? 9 : triage_has(t, "wants-cudnn-8") ? 8 : 0;
+	struct soname have;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; want && i < s->n_signs; i++) {
+		if (!fact_is(&s->signs[i].id, "lib-listed") ||
+		    !parse(fact_value(&s->signs[i].value, NULL), &have) ||
+		    strncmp(have.name, "libcudnn", 8) != 0 ||
+		    strtol(have.version, NULL, 10) != want)
+			continue;
+		f = triage_add(t, FINDING_LIB_PATH_NOT_SET, 82, "wants-cudnn-9|wants-cudnn-8");
+		finding_evidence(t->j, f, "text", s->signs[i].text.value, NULL,
+				 s->signs[i].text.source);
+		return;
+	}
+}
+
 static void cudnn_major(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -229,6 +251,7 @@ void triage_libraries(struct triage *t)
 			missing_and(t, &s->signs[i]);
 		else if (fact_is(&s->signs[i].id, "dll-missing"))
 			triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, 66, "dll-missing");
+	cudnn_there(t);
 	cudnn_major(t);
 	ort(t);
 }

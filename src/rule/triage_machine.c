@@ -39,13 +39,41 @@ static void visible(struct triage *t)
 	if (!none && !beyond && !(isdigit((unsigned char)v->value[0]) && first > 0 && fails(t)))
 		return;
 	f = triage_add(t, FINDING_VISIBLE_DEVICES_WRONG,
-		       none && fails(t) ? 86 : beyond && fails(t) ? 82 : none ? 60 : 58,
+		       none && fails(t)	    ? 86
+		       : beyond && fails(t) ? 82
+		       : none		    ? 60
+					    : 58,
 		       "no-device|cuda-available-false|bad-ordinal");
 	finding_fact(t->j, f, "CUDA_VISIBLE_DEVICES", v, NULL);
 	finding_message(t->j, f,
-			none ? _("CUDA_VISIBLE_DEVICES=\"%s\" hides all GPUs.") :
-			       _("CUDA_VISIBLE_DEVICES=%s names no GPU that exists here."),
+			none ? _("CUDA_VISIBLE_DEVICES=\"%s\" hides all GPUs.")
+			     : _("CUDA_VISIBLE_DEVICES=%s names no GPU that exists here."),
 			v->value);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The text says that the file which this names is not there. */
+static bool gone(const struct triage *t, const char *target)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	for (i = 0; target && *target && i < s->n_signs; i++) {
+		const char *path = fact_is(&s->signs[i].id, "path-gone")
+					   ? fact_value(&s->signs[i].value, NULL)
+					   : NULL;
+
+		if (path && strcmp(*target == '/' ? path : base_name(path),
+				   *target == '/' ? target : base_name(target)) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* CUDA_HOME is a folder that holds bin, neither bin itself nor a list of folders. */
@@ -69,6 +97,52 @@ static void cuda_home(struct triage *t)
 		f = triage_add(t, FINDING_CUDA_HOME_WRONG, 88, NULL);
 		finding_fact(t->j, f, names[i], v, "/usr/local/cuda");
 	}
+}
+
+/* "12.1" of "/usr/local/cuda-12.1", where a listing of all toolkits does not show it. */
+static bool not_listed(const struct triage *t, const char *path)
+{
+	const struct snapshot *s = t->j->s;
+	const char *v = path ? strstr(path, "/usr/local/cuda-") : NULL;
+	bool any = false;
+	size_t i;
+
+	if (!v || !isdigit((unsigned char)v[16]) || !strchr(v + 16, '.'))
+		return false;
+	for (i = 0; i < s->n_signs; i++) {
+		const char *have;
+
+		if (!fact_is(&s->signs[i].id, "toolkit-folder"))
+			continue;
+		have = fact_value(&s->signs[i].value, "-");
+		any = true;
+		if (strncmp(v + 16, have, strlen(have)) == 0 &&
+		    !isdigit((unsigned char)v[16 + strlen(have)]))
+			return false;
+	}
+	return any || gone(t, path);
+}
+
+static void absent_toolkit(struct triage *t)
+{
+	const struct fact *home = snapshot_env_fact(t->j->s, "CUDA_HOME");
+	const struct snapshot *s = t->j->s;
+	struct finding *f;
+	size_t i;
+
+	if (!home)
+		home = snapshot_env_fact(t->j->s, "CUDA_PATH");
+	if (home && not_listed(t, home->value)) {
+		f = triage_add(t, FINDING_CUDA_HOME_WRONG, 86, NULL);
+		finding_fact(t->j, f, "CUDA_HOME", home, "/usr/local/cuda");
+	}
+	for (i = 0; i < s->n_signs; i++)
+		if (fact_is(&s->signs[i].id, "link-cuda") &&
+		    not_listed(t, s->signs[i].value.value)) {
+			triage_add(t, FINDING_TOOLKIT_SYMLINK_BROKEN, 86,
+				   "link-cuda toolkit-folder|path-gone");
+			return;
+		}
 }
 
 static void nvidia_visible(struct triage *t)
@@ -176,7 +250,7 @@ static void foreign(struct triage *t)
 		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 84, "runfile-installer");
 }
 
-/* The link names a file that is not among those listed. */
+/* The link names a file that is not there, or not among those listed. */
 static void libcuda_link(struct triage *t)
 {
 	const char *target = triage_value(t, "link-libcuda");
@@ -184,6 +258,11 @@ static void libcuda_link(struct triage *t)
 	bool any = false;
 	size_t i;
 
+	for (i = 0; i < s->n_signs; i++)
+		if (fact_is(&s->signs[i].id, "link-libcuda") && gone(t, s->signs[i].value.value)) {
+			triage_add(t, FINDING_LIBCUDA_BROKEN_LINK, 90, "link-libcuda path-gone");
+			return;
+		}
 	if (!target || !strstr(target, "libcuda.so."))
 		return;
 	for (i = 0; i < s->n_signs; i++) {
@@ -223,6 +302,27 @@ static void dkms(struct triage *t)
 
 /* -------- Fabric Manager */
 
+/* The two packages of a list, where nothing says what is loaded. */
+static void fm_packages(struct triage *t, const char **ret_driver, const char **ret_fm)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	for (i = 0; i < s->n_os_packages; i++) {
+		const char *name = fact_value(&s->os_packages[i].name, "");
+		const char *v = upstream(t->j->a, fact_value(&s->os_packages[i].version, ""));
+
+		if (look_branch(v) < 400 || !strchr(v, '.'))
+			continue;
+		if (strstr(name, "abricmanager") || strstr(name, "abric-manager"))
+			*ret_fm = v;
+		else if (!*ret_driver && (strncmp(name, "nvidia-driver", 13) == 0 ||
+					  strncmp(name, "libnvidia-compute", 17) == 0 ||
+					  strncmp(name, "nvidia-dkms", 11) == 0))
+			*ret_driver = v;
+	}
+}
+
 static void fabric(struct triage *t)
 {
 	const struct fact *version = triage_driver(t);
@@ -230,15 +330,35 @@ static void fabric(struct triage *t)
 	const char *fm = triage_value(t, "fm-package-version");
 	struct finding *f;
 
+	if (!driver || !fm)
+		fm_packages(t, &driver, &fm);
 	/* A package's version may end in a release: "535.161.08-1.el8". */
 	if (!driver || !fm || strncmp(driver, fm, strlen(fm)) == 0 || look_branch(fm) < 400)
 		return;
 	f = triage_add(t, FINDING_FABRIC_MANAGER_VERSION_MISMATCH, 86,
 		       "fm-package-version|cuda-802");
-	finding_fact(t->j, f, "driver.version", version, fm);
+	if (version)
+		finding_fact(t->j, f, "driver.version", version, fm);
 }
 
 /* -------- a scheduler's index inside a container */
+
+/* The only GPU that was passed in has the host's number that the variable names. */
+static bool only_node(const struct snapshot *s, const char *value)
+{
+	size_t i, gpus = 0;
+	bool same = false;
+
+	for (i = 0; i < s->n_nodes; i++) {
+		const char *name = fact_value(&s->nodes[i].name, "");
+
+		if (strncmp(name, "nvidia", 6) != 0 || !isdigit((unsigned char)name[6]))
+			continue;
+		gpus++;
+		same = strcmp(name + 6, value) == 0;
+	}
+	return gpus == 1 && same;
+}
 
 static void constraint(struct triage *t)
 {
@@ -246,15 +366,19 @@ static void constraint(struct triage *t)
 	const struct fact *v = snapshot_env_fact(s, "CUDA_VISIBLE_DEVICES");
 	size_t i, gpus = 0;
 	struct finding *f;
+	bool named;
 
-	if (!v || !triage_has(t, "slurm") || !isdigit((unsigned char)v->value[0]))
+	if (!v || !isdigit((unsigned char)v->value[0]))
+		return;
+	named = only_node(s, v->value);
+	if (!triage_has(t, "slurm") && !(named && triage_has(t, "container")))
 		return;
 	for (i = 0; i < s->n_nodes; i++) {
 		const char *name = fact_value(&s->nodes[i].name, "");
 
 		gpus += strncmp(name, "nvidia", 6) == 0 && isdigit((unsigned char)name[6]);
 	}
-	if (!gpus)
+	if (!gpus || (named && s->n_gpus))
 		gpus = s->n_gpus;
 	if (!gpus || (size_t)strtol(v->value, NULL, 10) < gpus)
 		return;
@@ -271,6 +395,7 @@ void triage_machine(struct triage *t)
 	loaded(t);
 	libcuda_link(t);
 	compat_in_image(t);
+	absent_toolkit(t);
 	foreign(t);
 	dkms(t);
 	fabric(t);

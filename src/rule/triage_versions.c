@@ -60,16 +60,16 @@ static const char *named(struct triage *t, size_t i)
 
 static void misfit(struct triage *t, size_t i, bool old, int weight)
 {
-	struct finding *f = triage_add(t, old ? FINDING_GPU_TOO_OLD_FOR_BUILD :
-						FINDING_GPU_TOO_NEW_FOR_BUILD,
-				       weight, "no-kernel-image|arch-misfit|cubins-warning");
+	struct finding *f =
+		triage_add(t, old ? FINDING_GPU_TOO_OLD_FOR_BUILD : FINDING_GPU_TOO_NEW_FOR_BUILD,
+			   weight, "no-kernel-image|arch-misfit|cubins-warning");
 	const struct gpu *g = &t->j->s->gpus[i];
 
 	finding_fact(t->j, f, "gpu.compute_capability", &g->compute_capability, NULL);
 	finding_message(t->j, f,
 			old ? _("%s (compute capability %s) is older than what this build has "
-				"code for.") :
-			      _("%s (compute capability %s) is newer than what this build has "
+				"code for.")
+			    : _("%s (compute capability %s) is newer than what this build has "
 				"code for."),
 			named(t, i), fact_value(&g->compute_capability, "?"));
 	if (t->j->s->n_pythons && !f->n_remedies)
@@ -77,11 +77,21 @@ static void misfit(struct triage *t, size_t i, bool old, int weight)
 }
 
 /* The list that the message or get_arch_list() printed. */
+/* Code of an old chip alone stands for the newest: what the build brings beside it has none. */
+static bool old_ptx(const struct triage *t, const struct look_archs *a, int cc, int high)
+{
+	const char *entry = NULL;
+
+	return triage_has(t, "cubins-warning") &&
+	       compat_arch_fit(a->list, a->n, cc, &entry) == ARCH_FIT_PTX && entry &&
+	       strncmp(entry, "compute_", 8) == 0 && strtol(entry + 8, NULL, 10) < high;
+}
+
 static bool by_list(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
 	struct look_archs a = { .n = 0 };
-	bool known = false;
+	bool known = false, said;
 	int high, cc;
 	size_t i;
 
@@ -93,11 +103,19 @@ static bool by_list(struct triage *t)
 		if (cc < 0)
 			continue;
 		known = true;
+		if (old_ptx(t, &a, cc, high)) {
+			misfit(t, i, cc < high, 76);
+			return true;
+		}
 		if (compat_arch_fit(a.list, a.n, cc, NULL) != ARCH_FIT_NONE)
 			continue;
 		/* A build that knows a newer one has left this one out. */
+		/* A build without code for the GPU sees it: is_available() is True then. */
+		said = triage_has(t, "no-kernel-image") || triage_has(t, "arch-misfit");
 		misfit(t, i, cc < high,
-		       a.from_table && !triage_has(t, "no-kernel-image") ? 70 : 88);
+		       said || !a.from_table		       ? 88
+		       : triage_has(t, "cuda-available-false") ? 56
+							       : 70);
 		return true;
 	}
 	/* PyTorch itself has code for every GPU here: it is something else that lacks it. */
@@ -194,8 +212,8 @@ static void nvcc_arch(struct triage *t)
 	f = triage_add(t, old ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
 		       88, "nvcc-unsupported-arch");
 	finding_message(t->j, f,
-			old ? _("This nvcc no longer knows compute capability %ld.%ld.") :
-			      _("This nvcc does not know compute capability %ld.%ld yet."),
+			old ? _("This nvcc no longer knows compute capability %ld.%ld.")
+			    : _("This nvcc does not know compute capability %ld.%ld yet."),
 			cc / 10, cc % 10);
 	if (s->n_toolkits)
 		finding_fact(t->j, f, "toolkit.version", &s->toolkits[0].version, NULL);
@@ -303,7 +321,6 @@ static void ptx(struct triage *t)
 	if (s->n_toolkits && fact_known(&s->toolkits[0].version))
 		finding_fact(t->j, f, "toolkit.version", &s->toolkits[0].version, NULL);
 }
-
 
 void triage_versions(struct triage *t)
 {

@@ -143,7 +143,8 @@ static void read_prompt(struct view v, struct owner *o)
 		struct view name = { .p = v.p + 1, .n = (size_t)at - 1 };
 
 		if (!memchr(name.p, ' ', name.n)) {
-			if (begins(name, "container") || begins(name, "docker"))
+			if (begins(name, "container") || begins(name, "docker") ||
+			    view_is(name, "lxc") || view_is(name, "pod"))
 				o->place = PLACE_CONTAINER;
 			else
 				o->env = name;

@@ -108,7 +108,8 @@ static void library(struct paste *p, struct view s, size_t i)
 
 	if (view_find(s, "No such file") >= 0 || view_find(s, "cannot open") >= 0 ||
 	    view_find(s, "not found") >= 0 || view_find(s, "undefined symbol") >= 0 ||
-	    view_find(s, "Error") >= 0 || view_find(s, "error") >= 0)
+	    view_find(s, "Unable to load") >= 0 || view_find(s, "Error") >= 0 ||
+	    view_find(s, "error") >= 0)
 		return;
 	if (paste_match(p, "libnvidia-ml\\.so\\.(\\d{3}\\.\\d+(?:\\.\\d+)?)", s, &m) &&
 	    p->t.lines[i].by != NO_COMMAND) {
@@ -138,6 +139,39 @@ static void library(struct paste *p, struct view s, size_t i)
 	}
 }
 
+/* "ls: cannot access '/usr/lib/libcuda.so.1': No such file or directory". */
+static void gone_path(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p,
+			"(?:cannot (?:access|stat)|stat:|ls:|file:) ['\"`]?(/[^'\":\\s]+)['\"]?: "
+			"No such file",
+			s, &m))
+		sign_add(p, "path-gone", i, m.group[1]);
+}
+
+/* "/usr/local/cuda-12.3" among what a listing of all of them shows. */
+static void toolkit_folder(struct paste *p, const struct line *l, size_t i)
+{
+	struct view cmd, s = l->s;
+	struct regex_match m;
+	size_t n;
+
+	if (l->by == NO_COMMAND)
+		return;
+	cmd = line_cmd(&p->t.lines[l->by]);
+	if (!paste_match(p, "^(?:sudo )?ls\\b.* /usr/local/?(?:cuda-?\\*)?/?(?:$| \\|| #)", cmd,
+			 NULL))
+		return;
+	for (n = 0; n < 12 && paste_match(p, "(?:^|[\\s/])cuda-(\\d+\\.\\d+)/?(?=\\s|$)", s, &m);
+	     n++) {
+		if (view_find(l->s, "->") < 0)
+			sign_add(p, "toolkit-folder", i, m.group[1]);
+		s = view_skip(s, m.end);
+	}
+}
+
 static void files_line(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
@@ -145,8 +179,12 @@ static void files_line(struct paste *p, size_t i)
 
 	if (l->cmd_at || s.n > 600 || paste_foreign(p, i, SCOPE_PLACE))
 		return;
-	if (view_find(s, "cannot access") >= 0 || view_find(s, "o such file") >= 0)
+	if (view_find(s, "cannot access") >= 0 || view_find(s, "o such file") >= 0) {
+		gone_path(p, s, i);
 		return;
+	}
+	if (view_find(s, "cuda-") >= 0)
+		toolkit_folder(p, l, i);
 	if (s.n > 3 && view_find(s, "nv") >= 0 &&
 	    (mode_line(p, s, &(struct regex_match){ 0 }) ||
 	     (l->by != NO_COMMAND && (view_find(line_cmd(&p->t.lines[l->by]), "ls ") >= 0 ||

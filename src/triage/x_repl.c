@@ -59,12 +59,38 @@ static struct view gpu_of(struct paste *p, struct view s)
 {
 	struct regex_match m;
 
-	if (paste_match(p,
-			"^\\(?(?:True|False)?,? ?['\"]?((?:NVIDIA|GeForce|Tesla|Quadro|GRID|TITAN|RTX|GTX|"
-			"Orin|Xavier|Jetson|Graphics Device|[ABHKLMPTV]\\d{1,3})\\b.*?)['\"]?\\)?$",
-			s, &m))
+	if (paste_match(
+		    p,
+		    "^\\(?(?:True|False)?,? ?['\"]?((?:NVIDIA|GeForce|Tesla|Quadro|GRID|TITAN|RTX|GTX|"
+		    "Orin|Xavier|Jetson|Graphics Device|[ABHKLMPTV]\\d{1,3})\\b.*?)['\"]?\\)?$",
+		    s, &m))
 		return m.group[1];
 	return (struct view){ 0 };
+}
+
+/* "2.1.0+cu121 True", "('1.13.1+cpu', '/home/...')": the version stands first. */
+static struct view first_version(struct paste *p, struct view s)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "^\\(?['\"]?(\\d+\\.\\d+[\\w.+-]*)['\"]?(?:,? .*|\\))$", s, &m))
+		return m.group[1];
+	return s;
+}
+
+/* os.environ['CUDA_VISIBLE_DEVICES'] and its value, between the quotation marks that Python prints.
+ */
+static void environment(struct paste *p, struct view cmd, struct view s, size_t i)
+{
+	struct regex_match name, value;
+
+	if (paste_match(
+		    p,
+		    "(?:environ(?:\\.get\\(|\\[)|getenv\\()['\"]([A-Z][A-Z0-9_]+)['\"][^)\\]]*[)\\]]+$",
+		    cmd, &name) &&
+	    paste_match(p, "^(?:'([^']*)'|\"([^\"]*)\")$", s, &value))
+		paste_variable(p, name.group[1], value.group[1].n ? value.group[1] : value.group[2],
+			       i);
 }
 
 static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
@@ -84,6 +110,8 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 		if (view_find(s, "None") >= 0)
 			paste_fact(p, "torch.cuda", VIEW("None"), i);
 	}
+	if (view_find(cmd, "environ") >= 0 || view_find(cmd, "getenv") >= 0)
+		environment(p, cmd, s, i);
 	if (view_find(cmd, "list_physical_devices") >= 0) {
 		if (view_is(s, "[]"))
 			sign_add(p, "tf-no-gpu", i, s);
@@ -97,6 +125,8 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 			/* Warnings come first; the answer is short. */
 			if (strcmp(questions[k].fact, "gpu.name") == 0)
 				s = gpu_of(p, s);
+			else if (strcmp(questions[k].fact, "torch.version") == 0)
+				s = first_version(p, s);
 			if (s.n && (strcmp(questions[k].fact, "torch.archs") == 0 || s.n < 80))
 				paste_fact(p, questions[k].fact, s, i);
 		}
@@ -112,10 +142,23 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 	}
 }
 
+/* The interpreter prints nothing for None: the next prompt follows at once. */
+static void silent(struct paste *p, size_t i)
+{
+	const struct line *next = &p->t.lines[i + 1];
+
+	if (i + 1 < p->t.n && view_starts(p->t.lines[i].s, ">>>") && view_starts(next->s, ">>>") &&
+	    view_is(line_cmd(&p->t.lines[i]), "torch.version.cuda"))
+		paste_fact(p, "torch.cuda", VIEW("None"), i);
+}
+
 static void repl_line(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
 	struct regex_match m;
+
+	if (l->cmd_at)
+		silent(p, i);
 
 	if (view_find(l->s, "available") >= 0)
 		availability(p, l->s, i);

@@ -149,7 +149,8 @@ static void list_row(struct paste *p, struct view s, size_t i)
 	struct regex_match m;
 	struct gpu *g;
 
-	if (!paste_match(p, "^GPU (\\d+): (.+?)(?:\\s*\\(UUID: ?([\\w-]+)|\\s{2,}|\\s*$)", s, &m) ||
+	if (!paste_match(p, "^GPU (\\d+): (.+?)(?:\\s*\\(UUID: ?([\\w-]+)|\\s{2,}|[,;] |\\s*$)", s,
+			 &m) ||
 	    m.group[2].n > 80 || paste_match(p, "memory|alloc|util", m.group[2], NULL))
 		return;
 	sign_add(p, "smi-gpu", i, m.group[2]);
