@@ -95,9 +95,13 @@ static void leave_out(struct targets *t, struct snapshot *s)
 		const struct config_ignore *g = &t->config.ignores[i];
 		struct left_out *l;
 
-		if (g->expires && strcmp(g->expires, today) < 0)
-			continue;
 		l = ARENA_APPEND(t->r->a, s->pragmas, s->n_pragmas);
+		if (g->expires && strcmp(g->expires, today) < 0) {
+			fact_broken(&l->name, g->at,
+				    arena_printf(t->r->a, _("%s is left out no more since %s"),
+						 g->name, g->expires));
+			continue;
+		}
 		fact_set(&l->name, g->name, g->at);
 		fact_set(&l->reason, g->reason, g->at);
 		if (g->file)

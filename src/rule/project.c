@@ -235,6 +235,21 @@ static bool allowed(struct judge *j, const struct wanted *w, const struct torch_
 	return pep440_text_holds(j->a, spec, row->version);
 }
 
+/* The same release from another index of PyTorch: its address alone changes, for all its packages.
+ */
+static bool index_corrects(const struct planned *p, const struct wanted *w,
+			   const struct torch_row *row)
+{
+	const char *text = project_text(w), *url = fact_value(&w->index, "");
+
+	/* A source of a pyproject has a name, which says what it is. */
+	if (fact_is(&p->kind, "pyproject") || fact_is(&p->kind, "pipfile"))
+		return false;
+	return row->index_url && !row->find_links && strstr(url, "download.pytorch.org/whl/") &&
+	       strcmp(url, row->index_url) != 0 && strncmp(text, "torch==", 7) == 0 &&
+	       strcmp(text + 7, row->version) == 0;
+}
+
 static void pip_correct(struct judge *j, struct remedy *r, const struct planned *p,
 			const struct wanted *w, const struct torch_row *row)
 {
@@ -244,6 +259,10 @@ static void pip_correct(struct judge *j, struct remedy *r, const struct planned 
 
 	if (!fact_is(&w->name, "torch") || !allowed(j, w, row) || fact_known(&w->because))
 		return;
+	if (index_corrects(p, w, row)) {
+		remedy_correct(j, r, &w->index, w->index.value, row->index_url);
+		return;
+	}
 	/* A file that a Dockerfile reads has lines of its own, too. */
 	file = file || strcmp(w->tool.source, "") == 0 ||
 	       (fact_known(&w->tool) && !strstr(w->text.source, p->file.value));
@@ -261,9 +280,9 @@ static void pip_fix(struct judge *j, struct finding *f, const struct planned *p,
 {
 	const char *tool = fact_value(&w->tool, "pip");
 	bool file = fact_is(&p->kind, "requirements");
-	struct remedy *r = finding_remedy(
-		j, f, _("Take torch %s+%s, which fits this target: write at %s"), row->version,
-		row->variant, f->evidence->source);
+	struct remedy *r =
+		finding_remedy(j, f, _("Take torch %s+%s, which fits this target: write at %s"),
+			       row->version, row->variant, f->evidence->source);
 	const char *url = row->index_url ? row->index_url : "https://pypi.org/simple";
 	const char *option = row->find_links ? "-f" : "--index-url";
 
@@ -349,8 +368,9 @@ static void conda_fix(struct judge *j, struct finding *f, const struct planned *
 		r->risk = RISK_SAFE;
 		return;
 	}
-	r = finding_remedy(j, f, _("Take the GPU build of conda-forge: pytorch-gpu, with a "
-				   "cuda-version that the driver runs"));
+	r = finding_remedy(j, f,
+			   _("Take the GPU build of conda-forge: pytorch-gpu, with a "
+			     "cuda-version that the driver runs"));
 	remedy_command(j, r, "channels: [conda-forge]");
 	remedy_command(j, r, "dependencies: [pytorch-gpu, cuda-version=%s]", row->cuda);
 	r->risk = RISK_SAFE;

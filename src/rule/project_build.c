@@ -255,7 +255,8 @@ static void arch_list(struct judge *j, const struct planned *p, const struct fac
 				fact_value(&j->s->gpus[i].compute_capability, "?"));
 		finding_fact(j, f, "compiles", line, NULL);
 		r = finding_remedy(j, f, "%s", _("Add the compute capability of the target."));
-		remedy_command(j, r, "TORCH_CUDA_ARCH_LIST=\"%s;%s\"", v->value.value,
+		remedy_command(j, r, "TORCH_CUDA_ARCH_LIST=\"%s%c%s\"", v->value.value,
+			       strchr(v->value.value, ' ') ? ' ' : ';',
 			       j->s->gpus[i].compute_capability.value);
 		remedy_correct(j, r, &v->value,
 			       arena_printf(j->a,

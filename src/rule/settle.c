@@ -50,11 +50,29 @@ static const struct left_out *left_out(struct judge *j, const struct finding *f)
 	return NULL;
 }
 
+/* Entries that leave nothing out: their day is over, or their name is no finding's. */
+static void say_idle(struct judge *j)
+{
+	enum finding_id id;
+	size_t i;
+
+	for (i = 0; i < j->s->n_pragmas; i++) {
+		const struct fact *name = &j->s->pragmas[i].name;
+
+		if (name->state == FACT_BROKEN)
+			judge_skip(j, name->source, "%s", name->why);
+		else if (fact_known(name) && !finding_lookup(name->value, &id))
+			judge_skip(j, name->source, _("%.80s: no finding has this name"),
+				   name->value);
+	}
+}
+
 static void drop_ignored(struct judge *j, const struct judge_options *o)
 {
 	const struct left_out *l;
 	size_t i, n = 0;
 
+	say_idle(j);
 	for (i = 0; i < j->n_findings; i++) {
 		struct finding *f = j->findings[i];
 
@@ -216,14 +234,41 @@ static bool follows(const struct finding *f, const struct finding *root)
 	return f->cause == root->id || finding_explains(root->id, f->id);
 }
 
+/* Files do not hide each other's faults: the first error of each stands beside the root. */
+static bool first_of_file(const struct judge *j, const struct finding *f,
+			  const struct finding *root)
+{
+	size_t i;
+
+	if (j->s->n_projects < 2 || strcmp(f->subject, root->subject) == 0)
+		return false;
+	for (i = 0; i < j->s->n_projects; i++)
+		if (view_starts(view_of(f->subject), fact_value(&j->s->projects[i].file, "")))
+			break;
+	if (i == j->s->n_projects)
+		return false;
+	for (i = 0; i < j->n_findings; i++) {
+		const struct finding *other = j->findings[i];
+
+		if (other != f && other->severity == SEVERITY_ERROR && !other->has_cause &&
+		    strcmp(other->subject, f->subject) == 0 && before(other, f) < 0)
+			return false;
+	}
+	return !f->has_cause;
+}
+
 /* What neither is the root nor follows from it does not block by itself: it is said, as a warning.
  */
 static void demote_others(struct judge *j, const struct finding *root)
 {
+	bool *keep = arena_calloc(j->a, j->n_findings + 1, sizeof(*keep));
 	size_t i;
 
 	for (i = 0; i < j->n_findings; i++)
-		if (j->findings[i]->severity == SEVERITY_ERROR && !follows(j->findings[i], root))
+		keep[i] = j->findings[i]->severity != SEVERITY_ERROR ||
+			  follows(j->findings[i], root) || first_of_file(j, j->findings[i], root);
+	for (i = 0; i < j->n_findings; i++)
+		if (!keep[i])
 			j->findings[i]->severity = SEVERITY_WARNING;
 }
 
@@ -270,10 +315,9 @@ static void nothing_judged(struct judge *j)
 	if (!s->n_gpus)
 		judge_ask(j, "%s", _("the GPU: lspci -nn -d 10de: (or --assume gpu=NAME)"));
 	if (!fact_known(&s->driver.version))
-		judge_ask(
-			j, "%s",
-			_("the driver: nvidia-smi, or cat /proc/driver/nvidia/version (or "
-			  "--assume driver=VERSION)"));
+		judge_ask(j, "%s",
+			  _("the driver: nvidia-smi, or cat /proc/driver/nvidia/version (or "
+			    "--assume driver=VERSION)"));
 	judge_ask(j, "%s",
 		  _("the framework: python -m pip list (or --assume torch=VERSION+VARIANT)"));
 }

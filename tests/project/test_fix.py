@@ -58,6 +58,8 @@ def becomes(title, name, before, after, assume=T4, code=0):
 becomes("the same release from another index", "requirements.txt", "numpy\ntorch==2.12.0\n", f"numpy\n--extra-index-url {CU126}\ntorch==2.12.0+cu126\n")
 becomes("CRLF, no newline at the end, comments and blanks stay", "requirements.txt", b"# a\r\n\r\n  numpy\r\nonnxruntime\r\nonnxruntime-gpu==1.20.1\r\ntorch==2.9.1 # keep", b"# a\r\n\r\n  numpy\r\nonnxruntime-gpu==1.20.1\r\ntorch==2.9.1 # keep")
 becomes("a new line ends as its own does", "requirements.txt", b"torch==2.12.0\r\nnumpy", f"--extra-index-url {CU126}\r\ntorch==2.12.0+cu126\r\nnumpy".encode())
+becomes("the address of the index in its place", "Dockerfile", "FROM python:3.11-slim\nRUN pip install torch==2.9.1 torchvision==0.24.1 \\\n  --index-url https://download.pytorch.org/whl/cu130\n", f"FROM python:3.11-slim\nRUN pip install torch==2.9.1 torchvision==0.24.1 \\\n  --index-url https://download.pytorch.org/whl/cu128\n")
+becomes("a list of architectures keeps its form", "Dockerfile", 'FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel\nENV TORCH_CUDA_ARCH_LIST="8.0 9.0"\nCOPY . .\nRUN pip install --no-build-isolation ./ops\n', 'FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel\nENV TORCH_CUDA_ARCH_LIST="8.0 9.0 7.5"\nCOPY . .\nRUN pip install --no-build-isolation ./ops\n')
 becomes("an open range", "requirements.txt", "torch>=2.6\n", f"--extra-index-url {CU126}\ntorch==2.14.1+cu126\n")
 becomes("the pair of the torch that is pinned", "requirements.txt", "torch==2.2.2\ntorchvision==0.16.2\n", "torch==2.2.2\ntorchvision==0.17.2\n")
 becomes("one after the other", "requirements.txt", "torch==2.2.2\ntorchvision==0.16.2\ntensorflow-gpu==2.12.0\n", "torch==2.2.2\ntorchvision==0.17.2\ntensorflow==2.12.0\n")
