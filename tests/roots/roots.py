@@ -11,7 +11,7 @@ A tree is what a mounted disk, an unpacked image or a captured machine holds; fa
 tree can say: uname, identity, environment, device nodes, answers of cuInit and NVML. Files under /dev are empty placeholders.
 Libraries are small valid ELF64 shared objects (soname, needed, RPATH or RUNPATH, version needs, symbols, .nv_fatbin).
 """
-import base64, gzip, hashlib, json, lzma, os, re, sqlite3, struct, sys, tempfile
+import base64, glob, gzip, hashlib, json, lzma, os, re, sqlite3, struct, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EM = {'x86_64': 62, 'aarch64': 183}
@@ -1955,6 +1955,11 @@ def load(path=None):
     sys.exit('no machines.json')
 
 
+def load_all():
+    """The machines of all lists beside this file."""
+    return [m for p in sorted(glob.glob(os.path.join(HERE, 'machines*.json'))) for m in load(p)] or load()
+
+
 def handed(id_):
     return int(hashlib.sha256(id_.encode()).hexdigest()[-1], 16) % 2 == 0
 
@@ -1994,7 +1999,10 @@ def main(a):
             ids.append(x)
     if a[0] == 'selftest':
         return selftest()
-    ms = [m for m in load(mf) if not ids or m['id'] in ids]
+    ms = [m for m in (load(mf) if mf else load_all()) if not ids or m['id'] in ids]
+    lost = [i for i in ids if i not in [m['id'] for m in ms]]
+    if lost:
+        sys.exit('no machine of this name: %s' % ' '.join(lost))
     for m in ms:
         if a[0] == 'list':
             e = m['expect']
