@@ -25,6 +25,9 @@ static const struct pattern {
 	{ .id = "fallen-off-bus", .text = "fallen off the bus" },
 	{ .id = "d3cold", .text = "change power state from D3cold" },
 	{ .id = "bar-invalid", .text = "I/O region assigned to your NVIDIA device is invalid" },
+	{ .id = "bar-invalid", .text = "NVRM: BAR", .also = "is 0M @ 0x0 (PCI:" },
+	{ .id = "power-cables", .text = "does not have the necessary power cables connected" },
+	{ .id = "bbswitch-off", .text = "bbswitch: disabling discrete graphics" },
 	{ .id = "open-module-required", .text = "requires use of the NVIDIA open kernel modules" },
 	{ .id = "open-module-unsupported",
 	  .text = "installed in this system is not supported by open" },
@@ -71,6 +74,10 @@ static const struct pattern {
 	  .text = "gridd",
 	  .also = "Failed to acquire" },
 	{ .id = "vgpu-licence", .kind = KLOG_SERVICE, .text = "gridd", .also = "Unlicensed" },
+	{ .id = "vgpu-licence",
+	  .kind = KLOG_SERVICE,
+	  .text = "gridd",
+	  .also = "license not found" },
 	{ .id = "vgpu-licensed",
 	  .kind = KLOG_SERVICE,
 	  .text = "gridd",
@@ -84,7 +91,29 @@ struct reader {
 	size_t first;	     /* events of this text begin here */
 };
 
-/* Behind "Nov 20 10:00:01 box kernel: ", "<6>[  12.345] " and "[  12.345] ". */
+/*
+ * Length of a stamp at the begin of the line, 0 when none is: "[  12.345]", "[ T101]" and "[ C3]"
+ * of kernels that print the caller, "[Wed Jan 15 10:11:12 2025]" of dmesg -T.
+ */
+static size_t stamp(struct view line)
+{
+	enum { STAMP_MAX = 30 };
+	ptrdiff_t end = view_chr(line, ']');
+	size_t i = 1;
+
+	if (!view_starts(line, "[") || end < 2 || end > STAMP_MAX)
+		return 0;
+	while (line.p[i] == ' ')
+		i++;
+	if (line.p[i] == 'T' || line.p[i] == 'C')
+		i++;
+	/* A date has its digits behind two words; "[drm]" and "[nvidia]" have none. */
+	else if (line.p[i] >= 'A' && line.p[i] <= 'Z' && end > 20)
+		i = (size_t)end - 1;
+	return line.p[i] >= '0' && line.p[i] <= '9' ? (size_t)end + 1 : 0;
+}
+
+/* Behind "Nov 20 10:00:01 box kernel: ", "<6>[  12.345] " and "[  12.345][ T101] ". */
 static struct view message_of(struct view line)
 {
 	ptrdiff_t at = view_find(line, " kernel: ");
@@ -94,9 +123,9 @@ static struct view message_of(struct view line)
 	if (view_starts(line, "<") && view_chr(line, '>') > 0 && view_chr(line, '>') < 5)
 		line = view_skip(line, (size_t)view_chr(line, '>') + 1);
 	line = view_trim(line);
-	if (view_starts(line, "[") && view_find(line, "] ") > 0 && view_find(line, "] ") < 20)
-		line = view_skip(line, (size_t)view_find(line, "] ") + 2);
-	return view_trim(line);
+	while (stamp(line))
+		line = view_trim(view_skip(line, stamp(line)));
+	return line;
 }
 
 /* Service lines keep the name of the service: behind the host. */
@@ -207,8 +236,9 @@ static bool xid_line(struct reader *r, struct view m)
 /* Most lines of a log are of others: a few words let them pass before the table is asked. */
 static bool may_matter(struct view m, enum klog_kind kind)
 {
-	static const char *const kernel[] = { "NVRM", "nvidia", "PM:", "avc:",	"module",
-					      " key",  "Key ",	 "gsp_", "GPU", "Guest/Host" };
+	static const char *const kernel[] = { "NVRM",	"nvidia",     "PM:",	 "avc:",
+					      "module", " key",	      "Key ",	 "gsp_",
+					      "GPU",	"Guest/Host", "bbswitch" };
 	static const char *const service[] = { "avc:",	"abric", "gridd", "Guest/Host",
 					       "sleep", "driver interface" };
 	const char *const *words = kind == KLOG_KERNEL ? kernel : service;

@@ -232,6 +232,28 @@ static void docker(struct probe_ctx *p)
 
 /* -------- Kubernetes */
 
+/* A file of the runtime's drop-in folders that speaks of nvidia, whatever its name; NULL. */
+static const char *drop_in(struct probe_ctx *p)
+{
+	static const char *const dirs[] = { "/etc/containerd/conf.d", "/etc/crio/crio.conf.d" };
+	struct dirlist list;
+	struct view text;
+	const char *path;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_LEN(dirs); i++) {
+		if (sysroot_list(p->root, p->a, dirs[i], HOMES_MAX, &list) < 0)
+			continue;
+		for (k = 0; k < list.n; k++) {
+			path = path_join(p->a, dirs[i], list.names[k]);
+			if (sysroot_read(p->root, p->a, path, CONFIG_MAX, &text, NULL) == 0 &&
+			    view_find(text, "nvidia") >= 0)
+				return path;
+		}
+	}
+	return NULL;
+}
+
 static void kubernetes(struct probe_ctx *p)
 {
 	static const char *const kubelets[] = { "/var/lib/kubelet/config.yaml",
@@ -244,8 +266,6 @@ static void kubernetes(struct probe_ctx *p)
 		"/etc/containerd/config.toml", "/etc/crio/crio.conf.d/99-nvidia.toml",
 		"/etc/crio/crio.conf"
 	};
-	static const char *const drop_ins[] = { "/etc/containerd/conf.d/99-nvidia.toml",
-						"/etc/crio/crio.conf.d/99-nvidia.toml" };
 	static const char *const drivers[] = { "/run/nvidia/driver/usr/bin/nvidia-smi",
 					       "/run/nvidia/driver/lib/modules",
 					       "/run/nvidia/driver/etc/os-release" };
@@ -259,8 +279,8 @@ static void kubernetes(struct probe_ctx *p)
 		return;
 	path = first_there(p, configs, ARRAY_LEN(configs));
 	fact_set(&r->cri_config, path, path ? path : configs[2]);
-	if (first_there(p, drop_ins, ARRAY_LEN(drop_ins)))
-		fact_set(&r->cri_nvidia, "yes", first_there(p, drop_ins, ARRAY_LEN(drop_ins)));
+	if (drop_in(p))
+		fact_set(&r->cri_nvidia, "yes", drop_in(p));
 	else if (path && sysroot_read(p->root, p->a, path, CONFIG_MAX, &text, NULL) == 0)
 		fact_flag(&r->cri_nvidia,
 			  view_find(text, "nvidia") >= 0 ||

@@ -123,8 +123,9 @@ static void library(struct probe_ctx *p, const struct ldso *ld, const char *name
 	size_t n = ldso_search(ld, name, &hits), i;
 
 	fact_set(&l->name, name, "loader");
+	/* The loader passes over what it cannot open, and ends at a file that is no library. */
 	for (i = 0; i < n && !taken; i++)
-		if (!hits[i].broken)
+		if (!hits[i].broken || !hits[i].error)
 			taken = &hits[i];
 	if (!n) {
 		not_found(p, ld, l, name);

@@ -102,8 +102,11 @@ static void run_k8s_runtime_not_nvidia(struct judge *j)
 
 static const struct ospackage *host_driver(const struct snapshot *s)
 {
-	static const char *const starts[] = { "nvidia-driver-", "nvidia-dkms-", "nvidia-kernel-",
-					      "linux-modules-nvidia-", "cuda-drivers" };
+	static const char *const starts[] = { "nvidia-driver-",	   "nvidia-dkms-",
+					      "nvidia-kernel-",	   "linux-modules-nvidia-",
+					      "cuda-drivers",	   "akmod-nvidia",
+					      "kmod-nvidia",	   "nvidia-open",
+					      "nvidia-compute-G0", "nvidia-gl-G0" };
 	size_t i, k;
 
 	for (i = 0; i < s->n_os_packages; i++)
@@ -114,37 +117,58 @@ static const struct ospackage *host_driver(const struct snapshot *s)
 	return NULL;
 }
 
+/* The container builds its modules within itself: a file for the running kernel is the host's. */
+static const struct module *host_module(const struct snapshot *s)
+{
+	size_t i;
+
+	if (look_module_loaded(s) || look_nvml_init(s) == 0 || look_cuda_works(s))
+		return NULL;
+	for (i = 0; i < s->driver.n_modules; i++)
+		if (fact_is(&s->driver.modules[i].name, "nvidia") &&
+		    fact_known(&s->driver.modules[i].path))
+			return &s->driver.modules[i];
+	return NULL;
+}
+
 static void run_operator_driver_conflict(struct judge *j)
 {
 	const struct snapshot *s = j->s;
 	const struct ospackage *o = host_driver(s);
+	const struct module *m = o ? NULL : host_module(s);
 	const char *word;
 	struct finding *f;
 	struct remedy *r;
 
-	if (!look_is_linux_host(j) || !fact_known(&s->runtime.operator_driver) || !o)
+	if (!look_is_linux_host(j) || !fact_known(&s->runtime.operator_driver) || (!o && !m))
 		return;
 	f = finding_add(j, FINDING_OPERATOR_DRIVER_CONFLICT, _("this node"));
 	if (look_nvml_init(s) == 0 || look_cuda_works(s))
 		f->severity = SEVERITY_WARNING;
 	finding_message(
 		j, f,
-		_("The GPU operator's driver container (%s) and the host's driver package %s are both "
+		_("The GPU operator's driver container (%s) and the host's own driver (%s) are both "
 		  "here: whichever loads second finds the other's module."),
-		s->runtime.operator_driver.value, o->name.value);
+		s->runtime.operator_driver.value, o ? o->name.value : m->path.value);
 	finding_fact(j, f, "runtime.operator_driver", &s->runtime.operator_driver, NULL);
-	finding_fact(j, f, "os_packages.name", &o->name, _("no driver of the host's own"));
+	if (o)
+		finding_fact(j, f, "os_packages.name", &o->name, _("no driver of the host's own"));
+	else
+		finding_fact(j, f, "driver.modules.path", &m->path,
+			     _("no driver of the host's own"));
 	r = finding_remedy(j, f, "%s",
 			   _("Keep one: tell the operator to use the host's driver, or remove the "
 			     "host's packages and reboot."));
 	remedy_command(j, r,
 		       "helm upgrade gpu-operator nvidia/gpu-operator -n gpu-operator "
 		       "--reuse-values --set driver.enabled=false");
+	if (!o)
+		return;
 	r = finding_remedy(j, f, "%s", _("Or, on the node:"));
 	word = shell_word(j->a, o->name.value);
-	distro_remove(j, r,
-		      &(struct distro_names){ .debian = word, .rhel = word, .suse = word,
-					      .arch = word });
+	distro_remove(
+		j, r,
+		&(struct distro_names){ .debian = word, .rhel = word, .suse = word, .arch = word });
 	remedy_command(j, r, "sudo reboot");
 	r->needs_root = true;
 	r->needs_reboot = true;

@@ -174,6 +174,7 @@ static void libcuda_package(struct judge *j, struct remedy *r)
 		.ubuntu = branch ? arena_printf(j->a, "libnvidia-compute-%u", branch) : NULL,
 		.rhel = "nvidia-driver-cuda",
 		.fedora = "xorg-x11-drv-nvidia-cuda",
+		.suse = arena_printf(j->a, "nvidia-compute-utils-G0%u", branch >= 590 ? 7 : 6),
 		.arch = "nvidia-utils",
 	};
 
@@ -242,6 +243,70 @@ static void run_libcuda_not_installed(struct judge *j)
 
 /* -------- variables that name a file to open as libcuda */
 
+static struct finding *wrong_file(struct judge *j, const char *message)
+{
+	const struct library *l = &j->s->driver.libcuda;
+	const struct fact *path = snapshot_env_fact(j->s, "LD_LIBRARY_PATH");
+	struct finding *f = finding_add(j, FINDING_LIBCUDA_WRONG_FILE, l->path.value);
+	const char *dir = arena_strndup(j->a, l->path.value,
+					(size_t)(strrchr(l->path.value, '/') - l->path.value));
+	struct remedy *r;
+
+	finding_message(j, f, "%s", message);
+	finding_fact(j, f, "driver.libcuda.path", &l->path, _("the driver's libcuda.so.1"));
+	if (path && fact_is(&l->via, "LD_LIBRARY_PATH")) {
+		finding_fact(j, f, "LD_LIBRARY_PATH", path, NULL);
+		r = finding_remedy(j, f, _("Take %s out of LD_LIBRARY_PATH."), dir);
+		remedy_command(j, r,
+			       "export LD_LIBRARY_PATH=$(printf %%s \"$LD_LIBRARY_PATH\" | tr : "
+			       "'\\n' | grep -vxF %s | paste -sd:)",
+			       shell_word(j->a, dir));
+	} else {
+		r = finding_remedy(
+			j, f, "%s",
+			_("Take it out of the way: see which copies there are, and which comes "
+			  "first."));
+		remedy_command(j, r, "ldconfig -p | grep -E 'libcuda|libnvidia-ml'");
+	}
+	r->risk = RISK_SAFE;
+	return f;
+}
+
+/* The loader ends its search at a file that is no library, however good the next one is. */
+static void no_library(struct judge *j)
+{
+	const struct library *l = &j->s->driver.libcuda;
+
+	if (l->soname.state != FACT_BROKEN || !fact_known(&l->path) ||
+	    !strchr(l->path.value, '/') || look_cuda_works(j->s) ||
+	    fact_is(&j->s->driver.cuda_end, "refused"))
+		return;
+	wrong_file(j, arena_printf(
+			      j->a,
+			      _("The loader takes %s for libcuda.so.1, and it is no library: %s."),
+			      l->path.value, l->soname.why ? l->soname.why : "?"));
+}
+
+/* A library of that name that is not the driver's stands before the driver's own, and fails. */
+static void another_library(struct judge *j)
+{
+	const struct driver *d = &j->s->driver;
+	const struct library *l = &d->libcuda;
+
+	if (!look_cuda_failed(j->s) || look_is_wsl(j->s) || look_compat_libcuda(j->s) ||
+	    look_nvml_init(j->s) != 0 || look_cuda_init(j->s) == 34 || !fact_known(&l->path) ||
+	    fact_known(&l->version) || !l->shadowed.n || !fact_known(&d->version) ||
+	    !fact_known(&d->libnvml.version) || !fact_is(&d->libnvml.version, d->version.value) ||
+	    strstr(l->path.value, "/stubs/") || !strchr(l->path.value, '/'))
+		return;
+	finding_inferred(wrong_file(
+		j, arena_printf(
+			   j->a,
+			   _("The loader takes %s for libcuda.so.1 and not the driver's own (%s), "
+			     "and CUDA does not start with it."),
+			   l->path.value, l->shadowed.values[0])));
+}
+
 static void run_libcuda_wrong_file(struct judge *j)
 {
 	static const char *const names[] = { "NUMBA_CUDA_DRIVER", "TRITON_LIBCUDA_PATH" };
@@ -249,6 +314,8 @@ static void run_libcuda_wrong_file(struct judge *j)
 	struct remedy *r;
 	size_t i;
 
+	no_library(j);
+	another_library(j);
 	for (i = 0; i < ARRAY_LEN(names); i++) {
 		const struct fact *env = snapshot_env_fact(j->s, names[i]);
 		const char *base = env ? strrchr(env->value, '/') : NULL;

@@ -21,7 +21,7 @@ static void fabric_install(struct judge *j, struct remedy *r, const char *versio
 	const char *rpm = shell_word(j->a, arena_printf(j->a, "nvidia-fabric-manager-%s", version));
 
 	debian = shell_word(j->a, arena_printf(j->a, "%s=%s-1", debian, version));
-	distro_install(j, r, &(struct distro_names){ .debian = debian, .rhel = rpm });
+	distro_install(j, r, &(struct distro_names){ .debian = debian, .rhel = rpm, .suse = rpm });
 }
 
 static bool has_switch(const struct snapshot *s)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "rule/look.h"
+#include "rule/look_log.h"
 #include "rule/remedy.h"
 #include "rule/rules.h"
 
@@ -168,8 +168,31 @@ static void run_gpu_off_bus(struct judge *j)
 	}
 }
 
+/* Works now: what was logged about it is over. */
+static bool works(const struct snapshot *s, const struct gpu *g)
+{
+	return look_gpu_works(g) && !fact_known(&g->nvml_error) && !look_cuda_failed(s);
+}
+
+/*
+ * What the kernel logged about this GPU by that id; a line without an address is the only GPU's.
+ */
+static const struct event *logged(const struct snapshot *s, const char *id, const struct gpu *g)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n_gpus; i++)
+		n += look_is_nvidia(&s->gpus[i]);
+	for (i = 0; i < s->n_log; i++)
+		if (fact_is(&s->log[i].id, id) &&
+		    (log_is_of(&s->log[i], g) || (n == 1 && !fact_known(&s->log[i].address))))
+			return &s->log[i];
+	return NULL;
+}
+
 static void run_pci_bar_unassigned(struct judge *j)
 {
+	const struct event *e;
 	struct finding *f;
 	struct remedy *r;
 	size_t i;
@@ -177,7 +200,9 @@ static void run_pci_bar_unassigned(struct judge *j)
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu *g = &j->s->gpus[i];
 
-		if (!look_is_nvidia(g) || !fact_is(&g->bars, "unassigned"))
+		e = logged(j->s, "bar-invalid", g);
+		if (!look_is_nvidia(g) ||
+		    (!fact_is(&g->bars, "unassigned") && (!e || works(j->s, g))))
 			continue;
 		f = finding_add(j, FINDING_PCI_BAR_UNASSIGNED, gpu_subject(j, i));
 		finding_message(
@@ -185,7 +210,10 @@ static void run_pci_bar_unassigned(struct judge *j)
 			_("The firmware gave the GPU no memory addresses (its BARs are "
 			  "unassigned), so no "
 			  "driver can start it."));
-		finding_fact(j, f, "gpu.bars", &g->bars, "ok");
+		if (fact_is(&g->bars, "unassigned"))
+			finding_fact(j, f, "gpu.bars", &g->bars, "ok");
+		if (e)
+			log_evidence(j, f, e);
 		r = finding_remedy(
 			j, f, "%s",
 			_("Enable \"Above 4G Decoding\" (and Resizable BAR) in the firmware; for "
@@ -200,45 +228,65 @@ static void run_pci_bar_unassigned(struct judge *j)
 	}
 }
 
+/* Asleep is normal for a laptop's GPU; asleep while the driver cannot use it is not. */
+static bool asleep_for_driver(const struct snapshot *s, const struct gpu *g)
+{
+	return look_module_loaded(s) && fact_is(&g->power_state, "D3cold") &&
+	       !fact_known(&g->nvml_index) && (look_cuda_init(s) >= 0 || look_nvml_init(s) >= 0);
+}
+
+/* The kernel said that it could not wake it, or the tool said that it switched it off. */
+static const struct event *power_event(const struct snapshot *s, const struct gpu *g)
+{
+	const struct event *e = logged(s, "d3cold", g);
+
+	if (!e && fact_is(&g->power_state, "D3cold"))
+		e = logged(s, "bbswitch-off", g);
+	return e && !works(s, g) ? e : NULL;
+}
+
+static void power_finding(struct judge *j, size_t i, const struct event *e)
+{
+	const struct gpu *g = &j->s->gpus[i];
+	struct finding *f = finding_add(j, FINDING_GPU_POWER_STATE, gpu_subject(j, i));
+	const char *why = fact_value(&g->runtime_status, "");
+	struct remedy *r;
+
+	finding_message(
+		j, f,
+		_("The GPU is switched off (power state %s%s%s) and the driver does not wake it."),
+		fact_value(&g->power_state, "D3cold"), *why ? ", " : "", why);
+	if (fact_known(&g->power_state))
+		finding_fact(j, f, "gpu.power_state", &g->power_state, "D0");
+	if (e)
+		log_evidence(j, f, e);
+	if (fact_known(&j->s->driver.cuda_init))
+		finding_fact(j, f, "driver.cuda_init", &j->s->driver.cuda_init, "0");
+	r = finding_remedy(
+		j, f, "%s",
+		_("Keep the GPU powered (end the graphics-mode service that switched it off: "
+		  "supergfxctl, optimus-manager, bbswitch, envycontrol), then reboot."));
+	if (fact_known(&g->address))
+		remedy_command(j, r, "echo on | sudo tee /sys/bus/pci/devices/%s/power/control",
+			       shell_word(j->a, g->address.value));
+	remedy_command(j, r, "sudo reboot");
+	r->needs_root = true;
+	r->needs_reboot = true;
+}
+
 static void run_gpu_power_state(struct judge *j)
 {
-	struct finding *f;
-	struct remedy *r;
+	const struct event *e;
 	size_t i;
 
-	if (!look_is_linux_host(j) || !look_module_loaded(j->s))
+	if (!look_is_linux_host(j) || look_cuda_works(j->s))
 		return;
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu *g = &j->s->gpus[i];
-		const char *why;
 
-		/* Asleep is normal for a laptop's GPU; asleep while the driver cannot use it is
-		 * not. */
-		if (!look_is_nvidia(g) || !fact_is(&g->power_state, "D3cold") ||
-		    fact_known(&g->nvml_index) || look_cuda_works(j->s) ||
-		    (look_cuda_init(j->s) < 0 && look_nvml_init(j->s) < 0))
-			continue;
-		f = finding_add(j, FINDING_GPU_POWER_STATE, gpu_subject(j, i));
-		why = fact_value(&g->runtime_status, "");
-		finding_message(
-			j, f,
-			_("The GPU is switched off (power state D3cold%s%s) and the driver does "
-			  "not wake it."),
-			*why ? ", " : "", why);
-		finding_fact(j, f, "gpu.power_state", &g->power_state, "D0");
-		finding_fact(j, f, "driver.cuda_init", &j->s->driver.cuda_init, "0");
-		r = finding_remedy(
-			j, f, "%s",
-			_("Keep the GPU powered (end the graphics-mode service that switched it "
-			  "off: "
-			  "supergfxctl, optimus-manager, bbswitch, envycontrol), then reboot."));
-		if (fact_known(&g->address))
-			remedy_command(j, r,
-				       "echo on | sudo tee /sys/bus/pci/devices/%s/power/control",
-				       shell_word(j->a, g->address.value));
-		remedy_command(j, r, "sudo reboot");
-		r->needs_root = true;
-		r->needs_reboot = true;
+		e = power_event(j->s, g);
+		if (look_is_nvidia(g) && (e || asleep_for_driver(j->s, g)))
+			power_finding(j, i, e);
 	}
 }
 

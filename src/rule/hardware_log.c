@@ -217,6 +217,23 @@ static bool is_hardware(struct judge *j, unsigned xid)
 	       strncmp(to, "hardware", 8) == 0;
 }
 
+/* The driver measures it: the card is on the bus, and its own power is missing. */
+static void unpowered(struct judge *j, const struct event *e)
+{
+	enum { XID_NO_AUXILIARY_POWER = 54 };
+	size_t i = log_gpu(j->s, e);
+	const char *subject = subject_of(j, e, i);
+	struct finding *f;
+
+	if (works(j, i) || has_about(j, FINDING_GPU_HARDWARE_FAULT, subject))
+		return;
+	f = finding_add(j, FINDING_GPU_HARDWARE_FAULT, subject);
+	finding_message(j, f, "%s",
+			_("The GPU has no auxiliary power: its power cables are not connected."));
+	log_evidence(j, f, e);
+	xid_remedy(j, f, i, XID_NO_AUXILIARY_POWER);
+}
+
 static void run_gpu_hardware_fault(struct judge *j)
 {
 	const struct snapshot *s = j->s;
@@ -228,6 +245,8 @@ static void run_gpu_hardware_fault(struct judge *j)
 	for (k = 0; k < s->n_log; k++) {
 		const struct event *e = &s->log[k];
 
+		if (fact_is(&e->id, "power-cables"))
+			unpowered(j, e);
 		if (!is_hardware(j, log_xid(e)))
 			continue;
 		i = log_gpu(s, e);

@@ -83,9 +83,7 @@ static bool built_for_running(const struct snapshot *s, const struct module **re
 
 static void headers_command(struct judge *j, struct remedy *r, const char *kernel)
 {
-	const struct snapshot *s = j->s;
 	const char *devel = shell_word(j->a, arena_printf(j->a, "kernel-devel-%s", kernel));
-	const char *word = shell_word(j->a, kernel);
 
 	distro_install(
 		j, r,
@@ -95,11 +93,7 @@ static void headers_command(struct judge *j, struct remedy *r, const char *kerne
 			.suse = "kernel-default-devel",
 			.arch = "linux-headers",
 		});
-	/* RPM Fusion's packages build with akmods, where no DKMS is. */
-	if (distro_family(s) == FAMILY_FEDORA && !s->driver.n_dkms)
-		remedy_command(j, r, "sudo akmods --force --kernels %s", word);
-	else
-		remedy_command(j, r, "sudo dkms autoinstall -k %s", word);
+	remedy_build_module(j, r, NULL, kernel);
 	remedy_command(j, r, "sudo modprobe nvidia");
 }
 
@@ -194,9 +188,7 @@ static void run_nouveau_bound(struct judge *j)
 		finding_fact(j, f, "gpu.kernel_driver", &g->kernel_driver, "nvidia");
 		r = finding_remedy(
 			j, f, _("Keep %s from loading, rebuild the initramfs and reboot."), holder);
-		remedy_command(j, r, "printf 'blacklist %s\\noptions %s modeset=0\\n' | sudo tee "
-				     "/etc/modprobe.d/blacklist-%s.conf", holder, holder, holder);
-		remedy_initramfs(j, r);
+		remedy_blacklist(j, r, holder);
 		remedy_command(j, r, "sudo reboot");
 		r->needs_root = true;
 		r->needs_reboot = true;
@@ -313,9 +305,7 @@ static void run_driver_module_set_mixed(struct judge *j)
 		j, f, "%s",
 		_("Build and install all modules of one version, then reload them or reboot."));
 	if (fact_known(&j->s->host.kernel))
-		remedy_command(j, r, "sudo dkms install --force nvidia/%s -k %s",
-			       shell_word(j->a, nvidia->version.value),
-			       shell_word(j->a, j->s->host.kernel.value));
+		remedy_build_module(j, r, nvidia->version.value, j->s->host.kernel.value);
 	remedy_command(j, r, "sudo reboot");
 	r->needs_root = true;
 	r->needs_reboot = true;

@@ -66,7 +66,7 @@ static void unblock_remedy(struct judge *j, struct finding *f, const struct bloc
 			remedy_command(j, r, "sudo grubby --update-kernel=ALL --remove-args=%s",
 				       shell_word(j->a, b->line.value));
 		else
-			remedy_command(j, r, "sudo update-grub");
+			remedy_boot_loader(j, r);
 	} else {
 		r = finding_remedy(
 			j, f,

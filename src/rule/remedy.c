@@ -227,6 +227,10 @@ static void driver_debian(struct judge *j, struct finding *f, const char *branch
 	unsigned packaged = debian_branch(j->s);
 	struct remedy *r;
 
+	/* No driver at all: the distribution's own is the lightest, where it drives every GPU. */
+	if (f->id == FINDING_DRIVER_NOT_INSTALLED && packaged >= 470 && drives_all(j, packaged))
+		branch = NULL;
+
 	if (!packaged || (branch && packaged < look_branch(branch)) || (open && packaged < 535) ||
 	    !drives_all(j, packaged)) {
 		driver_page(j, f, branch);
@@ -263,6 +267,31 @@ static void driver_rhel(struct judge *j, struct finding *f, const char *branch, 
 	remedy_command(j, r, "sudo dnf module reset nvidia-driver");
 	remedy_command(j, r, "sudo dnf module install nvidia-driver:%s-%s", branch,
 		       open ? "open" : "dkms");
+	remedy_command(j, r, "sudo reboot");
+}
+
+/* SUSE signs the open modules and has them in its own repository; the libraries have to be of the
+ * same version. */
+static void driver_suse(struct judge *j, struct finding *f)
+{
+	struct remedy *r = host_remedy(j, f, NULL, true);
+	const char *id = fact_value(&j->s->host.os_id, "");
+	bool tumbleweed = strstr(id, "tumbleweed") != NULL;
+
+	if (strstr(id, "opensuse"))
+		remedy_command(j, r, "sudo zypper install openSUSE-repos-%s-NVIDIA",
+			       tumbleweed ? "Tumbleweed" : "Leap");
+	else
+		remedy_command(j, r,
+			       "sudo zypper addrepo --refresh "
+			       "https://download.nvidia.com/suse/sle%ssp%s NVIDIA",
+			       arena_printf(j->a, "%u",
+					    look_branch(fact_value(&j->s->host.os_version, "15"))),
+			       strchr(fact_value(&j->s->host.os_version, "15.6"), '.')
+				       ? strchr(fact_value(&j->s->host.os_version, "15.6"), '.') + 1
+				       : "6");
+	remedy_command(j, r, "sudo zypper install nvidia-open-driver-G06-signed-kmp-meta");
+	remedy_command(j, r, "sudo zypper install nvidia-compute-utils-G06");
 	remedy_command(j, r, "sudo reboot");
 }
 
@@ -317,9 +346,12 @@ static void elsewhere(struct judge *j, struct finding *f, const char *branch)
 void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum driver_kind kind)
 {
 	const struct snapshot *s = j->s;
-	bool open = kind == DRIVER_OPEN;
 	struct remedy *r;
+	bool open;
 
+	if (kind == DRIVER_ANY)
+		kind = remedy_driver_kind(j);
+	open = kind == DRIVER_OPEN;
 	if (look_is_windows(s) || look_in_container(s)) {
 		elsewhere(j, f, branch);
 		return;
@@ -343,8 +375,11 @@ void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum 
 		remedy_command(j, r, "sudo reboot");
 		return;
 	case FAMILY_FEDORA:
-		/* RPM Fusion's akmod-nvidia is the newest branch; legacy ones have other names. */
-		if (kind == DRIVER_PROPRIETARY)
+		/*
+		 * RPM Fusion's akmod-nvidia is the newest branch; legacy ones have other names, and
+		 * Amazon Linux, which calls itself alike, has no such repository.
+		 */
+		if (kind == DRIVER_PROPRIETARY || fact_is(&s->host.os_id, "amzn"))
 			break;
 		r = host_remedy(j, f, NULL, open);
 		r->text = arena_printf(j->a, "%s %s", r->text,
@@ -357,6 +392,10 @@ void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum 
 		driver_nixos(j, f, branch, kind);
 		return;
 	case FAMILY_SUSE:
+		if (kind == DRIVER_PROPRIETARY)
+			break;
+		driver_suse(j, f);
+		return;
 	case FAMILY_OTHER:
 		break;
 	}

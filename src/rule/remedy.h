@@ -36,6 +36,16 @@ const char *remedy_branch_for_gpus(struct judge *j, const char *least);
 void remedy_finish_packages(struct judge *j, struct finding *f);
 /* The command that builds the initramfs anew, as the distribution has it. */
 void remedy_initramfs(struct judge *j, struct remedy *r);
+/* Writes the boot loader's configuration anew; no command when the distribution is unknown. */
+void remedy_boot_loader(struct judge *j, struct remedy *r);
+/*
+ * Build and install the modules of that version (NULL: the present one) for that kernel: by DKMS
+ * where it builds them, else as the distribution does.
+ */
+void remedy_build_module(struct judge *j, struct remedy *r, const char *version,
+			 const char *kernel);
+/* Keep a module from loading at the next boot, the initramfs included. */
+void remedy_blacklist(struct judge *j, struct remedy *r, const char *module);
 /* Reload the modules, or reboot. */
 void remedy_reload(struct judge *j, struct finding *f);
 

@@ -37,6 +37,73 @@ void remedy_finish_packages(struct judge *j, struct finding *f)
 	r->needs_root = true;
 }
 
+void remedy_boot_loader(struct judge *j, struct remedy *r)
+{
+	static const char *const commands[] = {
+		[FAMILY_UBUNTU] = "sudo update-grub",
+		[FAMILY_DEBIAN] = "sudo update-grub",
+		[FAMILY_RHEL] = "sudo grub2-mkconfig -o /boot/grub2/grub.cfg",
+		[FAMILY_FEDORA] = "sudo grub2-mkconfig -o /boot/grub2/grub.cfg",
+		[FAMILY_SUSE] = "sudo grub2-mkconfig -o /boot/grub2/grub.cfg",
+		[FAMILY_ARCH] = "sudo grub-mkconfig -o /boot/grub/grub.cfg",
+		[FAMILY_NIXOS] = "sudo nixos-rebuild boot",
+	};
+	if (distro_family(j->s) != FAMILY_OTHER)
+		remedy_command(j, r, "%s", commands[distro_family(j->s)]);
+}
+
+/* Is the module built on this machine by DKMS, as far as its traces tell? */
+static bool by_dkms(const struct snapshot *s)
+{
+	size_t i;
+
+	if (s->driver.n_dkms || distro_family(s) == FAMILY_DEBIAN ||
+	    distro_family(s) == FAMILY_UBUNTU)
+		return true;
+	for (i = 0; i < s->driver.n_modules; i++)
+		if (strstr(fact_value(&s->driver.modules[i].path, ""), "/dkms/"))
+			return true;
+	for (i = 0; i < s->n_os_packages; i++)
+		if (strstr(fact_value(&s->os_packages[i].name, ""), "dkms"))
+			return true;
+	return false;
+}
+
+void remedy_build_module(struct judge *j, struct remedy *r, const char *version, const char *kernel)
+{
+	const char *word = shell_word(j->a, kernel);
+
+	if (by_dkms(j->s) && version)
+		remedy_command(j, r, "sudo dkms install --force nvidia/%s -k %s",
+			       shell_word(j->a, version), word);
+	else if (by_dkms(j->s))
+		remedy_command(j, r, "sudo dkms autoinstall -k %s", word);
+	else if (distro_family(j->s) == FAMILY_FEDORA && !fact_is(&j->s->host.os_id, "amzn"))
+		remedy_command(j, r, "sudo akmods --force --kernels %s", word);
+	else if (distro_family(j->s) == FAMILY_SUSE)
+		remedy_command(j, r,
+			       "sudo zypper install --force "
+			       "nvidia-open-driver-G06-signed-kmp-default");
+	else if (distro_family(j->s) == FAMILY_ARCH)
+		remedy_command(j, r, "sudo pacman -Syu");
+	else if (distro_family(j->s) == FAMILY_NIXOS)
+		remedy_command(j, r, "sudo nixos-rebuild boot");
+	else
+		remedy_command(j, r, "sudo dkms autoinstall -k %s", word);
+}
+
+void remedy_blacklist(struct judge *j, struct remedy *r, const char *module)
+{
+	if (distro_family(j->s) == FAMILY_NIXOS)
+		remedy_command(j, r, "boot.blacklistedKernelModules = [ \"%s\" ];", module);
+	else
+		remedy_command(j, r,
+			       "printf 'blacklist %s\\noptions %s modeset=0\\n' | sudo tee "
+			       "/etc/modprobe.d/blacklist-%s.conf",
+			       module, module, module);
+	remedy_initramfs(j, r);
+}
+
 void remedy_initramfs(struct judge *j, struct remedy *r)
 {
 	static const char *const commands[] = {

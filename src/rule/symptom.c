@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "rule/look.h"
+#include "rule/look_log.h"
 #include "rule/remedy.h"
 #include "rule/rules.h"
 
@@ -229,6 +229,7 @@ static void run_unexplained(struct judge *j)
 	const struct snapshot *s = j->s;
 	bool cuda = look_cuda_init(s) > 0;
 	struct finding *f;
+	size_t i;
 
 	if (senseless(s))
 		run_senseless(j, senseless(s));
@@ -240,6 +241,10 @@ static void run_unexplained(struct judge *j)
 			cuda ? "cuInit" : "nvmlInit", cuda ? look_cuda_init(s) : look_nvml_init(s));
 	finding_fact(j, f, cuda ? "driver.cuda_init" : "driver.nvml_init",
 		     cuda ? &s->driver.cuda_init : &s->driver.nvml_init, "0");
+	/* An Xid alone decides nothing here, and is the first thing that support asks for. */
+	for (i = 0; i < s->n_log; i++)
+		if (log_xid(&s->log[i]))
+			log_evidence(j, f, &s->log[i]);
 	judge_ask(j, "sudo dmesg | grep -iE 'nvrm|nvidia|xid'");
 	judge_ask(j, "nvidia-smi -q");
 }

@@ -85,8 +85,8 @@ static void run_wsl_libcuda(struct judge *j)
 			  "libraries are found."));
 		distro_remove(j, r,
 			      &(struct distro_names){
-				      .debian = "--purge 'nvidia-driver-*' 'libnvidia-*'",
-				      .rhel = "'nvidia-driver*' 'libnvidia*'",
+				      .debian = "'nvidia-driver-*' 'libnvidia-compute-*' libcuda1",
+				      .rhel = "'nvidia-driver*'",
 				      .fedora = "'xorg-x11-drv-nvidia*' 'akmod-nvidia*'",
 				      .suse = "'nvidia-*G0*'",
 				      .arch = "nvidia-utils" });

@@ -586,7 +586,7 @@ def base_os(t, m):
     for d in ('/etc', '/home', '/opt', '/root', '/tmp', '/usr/local/bin', '/usr/local/lib', '/var/lib', '/var/log', '/proc', '/sys', '/dev', '/run', '/mnt'):
         t.d(d)
     t.f('/usr/lib/os-release', 'NAME="%s"\nVERSION_ID="%s"\nVERSION="%s"\nID=%s\n%sPRETTY_NAME="%s"\n' % (
-        pretty.split(' ')[0], ver, pretty.split(' ', 1)[-1], oid, {'ubuntu': 'ID_LIKE=debian\n', 'rocky': 'ID_LIKE="rhel centos fedora"\n'}.get(oid, ''), pretty))
+        pretty.split(' ')[0], ver, pretty.split(' ', 1)[-1], oid, {'ubuntu': 'ID_LIKE=debian\n', 'opensuse-leap': 'ID_LIKE="suse opensuse"\n', 'rocky': 'ID_LIKE="rhel centos fedora"\n'}.get(oid, ''), pretty))
     t.l('/etc/os-release', '../usr/lib/os-release')
     t.f('/etc/hostname', 'box\n')
     t.f('/etc/passwd', 'root:x:0:0:root:/root:/bin/bash\nana:x:1000:1000:Ana:/home/ana:/bin/bash\n')

@@ -102,6 +102,10 @@ def cause(e, d):
     bad += ['%s is not among the findings' % x for x in e.get('finding', []) if x not in names]
     bad += ['must not blame ' + f['name'] for f in own if f['name'] in e.get('must_not', [])]
     bad += ['second cause ' + f['name'] for f in own if f['name'] != r and f['name'] not in want + e.get('beside', [])]
+    root = d['root_cause'] or next((f for f in d['findings'] if f['name'] in e.get('finding', [])), None)
+    said = '\n'.join(c if isinstance(c, str) else json.dumps(c) for x in (root or {}).get('remedies', []) for c in x.get('commands', []))
+    bad += ['no command with %r' % x for x in e.get('commands', []) if x not in said]
+    bad += ['a command with %r' % x for x in e.get('no_commands', []) if x in said]
     return bad
 
 
