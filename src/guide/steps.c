@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "guide/parts.h"
+#include "rule/distro.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 
@@ -257,6 +258,22 @@ static enum outcome python(struct guiding *w, struct guide_step *st)
 	return OUTCOME_OPEN;
 }
 
+/* Debian and its kin keep what `-m venv` needs in a package of its own. */
+static void venv_package(struct guiding *w, struct guide_step *st, const struct plan_commands *pip)
+{
+	enum family family = distro_family(w->in->s);
+	const struct plan_python *python = w->in->plan->chosen->python;
+	const char *lib = arena_printf(w->a, "/usr/lib/python%s", python->text);
+
+	if ((family != FAMILY_DEBIAN && family != FAMILY_UBUNTU) || !w->in->root || !pip->n ||
+	    !python->where || strcmp(python->where, "/usr") != 0 ||
+	    !strstr(pip->lines[0], " -m venv ") || !sysroot_exists(w->in->root, lib) ||
+	    sysroot_exists(w->in->root, arena_printf(w->a, "%s/ensurepip", lib)))
+		return;
+	step_command(w, st, "sudo apt-get install python%s-venv", python->text);
+	st->needs_root = true;
+}
+
 static enum outcome pytorch(struct guiding *w, struct guide_step *st)
 {
 	const struct finding *f = guide_error(w, LAYERS_ENV);
@@ -288,6 +305,7 @@ static enum outcome pytorch(struct guiding *w, struct guide_step *st)
 		return unfit(w, st);
 	step_why(w, st, "%s", plan->chosen->n_why ? plan->chosen->why[0] : "");
 	pip = &plan->chosen->commands[TOOL_PIP];
+	venv_package(w, st, pip);
 	for (i = 0; i < pip->n; i++)
 		step_command(w, st, "%s", pip->lines[i]);
 	return OUTCOME_OPEN;

@@ -274,6 +274,26 @@ def what_is_asked_for_is_there_to_be_asked(_folder):
 
 
 @test
+def debians_own_python_needs_a_package_for_environments(folder):
+    root = tree(folder)
+    (root / "usr/bin").mkdir(parents=True)
+    (root / "usr/bin/python3.11").write_bytes(b"\x7fELF")
+    (root / "usr/bin/python3.11").chmod(0o755)
+    (root / "usr/bin/python3").symlink_to("python3.11")
+    (root / "usr/lib/python3.11").mkdir(parents=True)
+    (root / "usr/lib/python3.11/os.py").write_text("")
+    args = ["--root", str(root), "--assume", "gpu=T4", "--assume", "driver=580.65.06"]
+    _, steps = guide(*args)
+    commands = steps["pytorch"]["commands"]
+    assert commands[0] == "sudo apt-get install python3.11-venv", commands
+    assert commands[1] == "python3.11 -m venv .venv" and steps["pytorch"]["needs_root"]
+    (root / "usr/lib/python3.11/ensurepip").mkdir()
+    _, steps = guide(*args)
+    assert steps["pytorch"]["commands"] == commands[1:] and not steps["pytorch"]["needs_root"]
+    assert steps["pytorch"]["commands"][1].startswith(".venv/bin/python -m pip install torch==")
+
+
+@test
 def toolkit_and_cudnn_follow_the_cuda_of_pytorch(_folder):
     _, steps = guide("--no-live", "--dev", "--assume", "gpu=RTX 4090", "--assume",
                      "driver=470.223.02")
