@@ -254,6 +254,18 @@ static void own_image(struct name *n)
 	n->i->libc = "glibc";
 }
 
+/*
+ * NVIDIA's releases by year and month: from 25.08 on they are built on CUDA 13 (release notes of
+ * Triton and PyTorch 25.08: CUDA 13.0.0). Nothing is said of those before.
+ */
+static void ngc_torch_image(struct name *n)
+{
+	own_image(n);
+	if (n->n && is_version(n->parts[0]) && strlen(n->parts[0]) == 5 &&
+	    version_at_least(n->parts[0], "25.08"))
+		n->i->cuda = "13.0";
+}
+
 static void rocm_image(struct name *n)
 {
 	n->i->rocm = true;
@@ -295,6 +307,7 @@ static const struct {
 	{ .repo = "ghcr.io/prefix-dev/pixi", .family = "conda", .fn = conda_image },
 	{ .repo = "ghcr.io/astral-sh/uv", .family = "uv", .fn = uv_image },
 	{ .repo = "astral/uv", .family = "uv", .fn = uv_image },
+	{ .repo = "nvcr.io/nvidia/pytorch", .family = "ngc", .fn = ngc_torch_image },
 	{ .repo = "vllm/vllm-openai", .family = "vllm", .fn = vllm_image },
 };
 

@@ -78,8 +78,7 @@ void index_classify(struct arena *a, struct index *i)
 	}
 }
 
-struct index *step_index(struct project_reader *r, struct step *s, const char *url,
-			 struct place at)
+struct index *step_index(struct project_reader *r, struct step *s, const char *url, struct place at)
 {
 	struct index *i = ARENA_APPEND(r->a, s->indexes, s->n_indexes);
 	const char *scheme = strstr(url, "://"), *user = scheme ? strchr(scheme + 3, '@') : NULL;
@@ -142,6 +141,17 @@ static const char *source_name(struct arena *a, const char *url)
 	return strcmp(base, "flash-attention") == 0 ? "flash-attn" : base;
 }
 
+/* "3.10" of the tags "cp310-cp310-..."; NULL for abi3, py3 and what is not clear. */
+static const char *wheel_python(struct arena *a, const char *url)
+{
+	const char *tag = strstr(last_part(a, url), "-cp3");
+	size_t n = tag ? strspn(tag + 4, "0123456789") : 0;
+
+	if (!n || n > 2 || strncmp(tag + 4 + n, "-cp3", 4) != 0)
+		return NULL;
+	return arena_printf(a, "3.%.*s", (int)n, tag + 4);
+}
+
 static void take_url(struct project_reader *r, struct step *s, const char *url, const char *name,
 		     struct place at)
 {
@@ -151,9 +161,10 @@ static void take_url(struct project_reader *r, struct step *s, const char *url, 
 	w->url = url;
 	w->text = url;
 	w->spec = NULL;
-	if (wheel_name(r->a, url, &w->name, &version))
+	if (wheel_name(r->a, url, &w->name, &version)) {
 		w->spec = arena_printf(r->a, "==%s", version);
-	else
+		w->wheel_python = wheel_python(r->a, url);
+	} else
 		w->name = name ? name : source_name(r->a, url);
 }
 
@@ -190,6 +201,9 @@ static bool take_at(struct project_reader *r, struct step *s, struct view v, str
 	url = view_trim(view_cut(url, ' ', &marker));
 	take_url(r, s, view_dup(r->a, url),
 		 requirement_normal(r->a, (struct view){ .p = name.p, .n = n }), at);
+	marker = view_trim(marker);
+	if (marker.n > 1 && marker.p[0] == ';')
+		s->wants[s->n_wants - 1].marker = view_dup(r->a, view_trim(view_skip(marker, 1)));
 	return true;
 }
 

@@ -61,6 +61,7 @@ struct want {
 	const char *index;  /* name of the index it has to come from, NULL */
 	const char *channel, *build; /* conda; NULL */
 	bool constraint, locked, editable;
+	const char *wheel_python; /* that the wheel of an address is for ("3.10"); NULL: any */
 	bool known; /* a folder whose own requirements stand beside it */
 	bool no_isolation; /* with --no-build-isolation */
 	struct place at;

@@ -316,6 +316,13 @@ static void take(struct torch_step *x, const struct want *w, const char *spec, b
 	set_got(t, &p, torch.at);
 }
 
+static bool same_minor(const char *a, const char *b)
+{
+	size_t n = strlen(a);
+
+	return strncmp(a, b, n) == 0 && (b[n] == '\0' || b[n] == '.');
+}
+
 /* torch from an address: its wheel's name says what it is. */
 static bool from_url(struct torch_step *x, const struct want *w)
 {
@@ -338,6 +345,8 @@ static bool from_url(struct torch_step *x, const struct want *w)
 	fact_set(&o->variant, plus + 1, source_at(x->t, &w->at));
 	if (x->t->torch.cuda)
 		fact_set(&o->cuda, x->t->torch.cuda, source_at(x->t, &w->at));
+	if (w->wheel_python && x->t->python && !same_minor(w->wheel_python, x->t->python))
+		note_fault(x->t, o, "python", w);
 	return true;
 }
 

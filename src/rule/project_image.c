@@ -466,6 +466,35 @@ static void own_stack(struct judge *j, const struct planned *p)
 	project_fix_driver(j, f, cuda);
 }
 
+/* NVIDIA's own images bring cuda-compat, which serves data centre GPUs; GeForce has none. */
+static void ngc_stack(struct judge *j, const struct planned *p)
+{
+	const char *cuda = fact_value(&p->image_cuda, NULL), *least;
+	struct finding *f;
+	size_t i;
+
+	if (!fact_is(&p->image_family, "ngc") || !fact_yes(&p->final) || !project_linux(p))
+		return;
+	for (i = 0; i < j->s->n_gpus; i++) {
+		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
+
+		if (row && row->gpu_class && strcmp(row->gpu_class, "geforce") == 0)
+			break;
+	}
+	if (i == j->s->n_gpus || !project_driver_below(j, p, cuda, &least))
+		return;
+	f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "image", &p->image, NULL);
+	finding_message(
+		j, f, _("The image is built on CUDA %s, which needs driver %s; the target has %s."),
+		cuda, least, look_cuda_driver(j->s)->value);
+	finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
+	finding_remedy(
+		j, f, "%s",
+		_("Take an older release of the image: up to 25.06 they are built on CUDA 12."))
+		->risk = RISK_SAFE;
+	project_fix_driver(j, f, cuda);
+}
+
 static void run_project_image(struct judge *j)
 {
 	size_t i;
@@ -485,6 +514,7 @@ static void run_project_image(struct judge *j)
 		musl(j, p);
 		image_require(j, p);
 		own_stack(j, p);
+		ngc_stack(j, p);
 	}
 }
 

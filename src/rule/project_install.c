@@ -100,11 +100,14 @@ static void no_python(struct judge *j, const struct planned *p, const struct wan
 		compat_torch(j->c, release, fact_value(&p->platform, ""), variant);
 	const struct fact *py = fact_known(&p->python) ? &p->python : &p->requires_python;
 	struct finding *f = project_finding(j, FINDING_PYTHON_NO_WHEEL, p, "torch", &w->text, NULL);
+	bool address = strstr(project_text(w), "://") != NULL;
 
-	finding_message(j, f, _("torch %s has no wheel for Python %s."), release,
-			fact_value(py, "?"));
+	finding_message(j, f,
+			address ? _("This wheel of torch %s is not for Python %s.")
+				: _("torch %s has no wheel for Python %s."),
+			release, fact_value(py, "?"));
 	finding_fact(j, f, "python", py, NULL);
-	if (row && row->n_python)
+	if (row && row->n_python && !address)
 		finding_remedy(j, f,
 			       _("torch %s has wheels for Python %s to %s: take one of these."),
 			       release, row->python[0], row->python[row->n_python - 1])

@@ -71,6 +71,12 @@ CASES = {
     "jobs that extend each other": ({".gitlab-ci.yml": ".a:\n  extends: .b\n.b:\n  extends: .a\ntrain:\n  extends: [.a, .b]\n  script:\n    - pip install torch==2.12.0\n"}, L4 + PY, "driver-too-old", ".gitlab-ci.yml:8"),
     "the CPU's build in an address of conda-lock": ({"conda-lock.yml": "version: 1\nmetadata: {}\npackage:\n- name: pytorch\n  version: 2.5.1\n  platform: linux-64\n  url: https://conda.anaconda.org/conda-forge/linux-64/pytorch-2.5.1-cpu_mkl_py311h4ee7ef7_104.conda\n"}, L4, "cpu-only-conda-build", "conda-lock.yml:5"),
     "CUDA's build in an address of conda-lock": ({"conda-lock.yml": "version: 1\nmetadata: {}\npackage:\n- name: pytorch\n  version: 2.5.1\n  platform: linux-64\n  url: https://conda.anaconda.org/conda-forge/linux-64/pytorch-2.5.1-cuda124_py311h4ee7ef7_304.conda\n"}, L4, None, None),
+    # ------------------------------------------------ wheels by their addresses, NVIDIA's releases
+    "a wheel for another Python": ({"requirements.txt": f"torch @ {CU}cu124/torch-2.6.0%2Bcu124-cp310-cp310-linux_x86_64.whl\n"}, L4 + PY, "python-no-wheel", "requirements.txt:1"),
+    "a wheel for each Python": ({"requirements.txt": f"torch @ {CU}cu124/torch-2.6.0%2Bcu124-cp310-cp310-linux_x86_64.whl ; python_version == '3.10'\ntorch @ {CU}cu124/torch-2.6.0%2Bcu124-cp311-cp311-linux_x86_64.whl ; python_version == '3.11'\n"}, L4 + PY, None, None),
+    "NVIDIA's 25.08 on a GeForce": ({"Dockerfile": "FROM nvcr.io/nvidia/pytorch:25.08-py3\nRUN pip install einops\n"}, ["gpu=NVIDIA GeForce RTX 4090"] + L4[1:], "driver-too-old", "Dockerfile:1"),
+    "on a data centre's GPU it brings its own libcuda": ({"Dockerfile": "FROM nvcr.io/nvidia/pytorch:25.08-py3\nRUN pip install einops\n"}, L4, None, None),
+    "NVIDIA's 25.06": ({"Dockerfile": "FROM nvcr.io/nvidia/pytorch:25.06-py3\n"}, ["gpu=NVIDIA GeForce RTX 4090"] + L4[1:], None, None),
     "a cog file without a GPU": ({"cog.yaml": 'build:\n  gpu: false\n  python_version: "3.13"\n  python_packages: ["torch==2.4.1"]\n'}, L4, None, None),
 }
 
