@@ -130,15 +130,19 @@ static void fact_atoms(struct triage *t)
 	when(t, !triage_has(t, "windows") && !triage_has(t, "macos"), "linux");
 	when(t, fact_is(&s->host.arch, "aarch64") || triage_has(t, "is-aarch64"), "aarch64");
 	when(t, fact_is(&s->host.libc, "musl") || triage_has(t, "is-alpine"), "musl");
-	when(t, triage_has(t, "container-run") || triage_has(t, "container-prompt") ||
-			triage_has(t, "is-container"),
+	when(t,
+	     triage_has(t, "container-run") || triage_has(t, "container-prompt") ||
+		     triage_has(t, "is-container"),
 	     "container");
 	when(t, torch && fact_known(&torch->version), "torch");
-	when(t, snapshot_env(s, "CUDA_VISIBLE_DEVICES") &&
-			strncmp(snapshot_env(s, "CUDA_VISIBLE_DEVICES"), "MIG-", 4) == 0,
+	when(t,
+	     snapshot_env(s, "CUDA_VISIBLE_DEVICES") &&
+		     strncmp(snapshot_env(s, "CUDA_VISIBLE_DEVICES"), "MIG-", 4) == 0,
 	     "mig-chosen");
-	when(t, snapshot_env(s, "LD_LIBRARY_PATH") &&
-			strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cuda") != NULL,
+	when(t,
+	     snapshot_env(s, "LD_LIBRARY_PATH") &&
+		     (strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cuda") ||
+		      strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cudnn")),
 	     "ld-path-cuda");
 	when(t, cpu, "torch-cpu");
 	when(t, rocm, "torch-rocm");
@@ -356,11 +360,11 @@ static void weigh(struct triage *t)
 		struct finding *f = t->j->findings[i];
 
 		if (!f->weight) {
-			f->weight = f->severity == SEVERITY_ERROR && of_project(t->j->s, f) ?
-					    TRIAGE_PROJECT :
-				    f->severity == SEVERITY_ERROR   ? TRIAGE_FACTS :
-				    f->severity == SEVERITY_WARNING ? TRIAGE_WARNING :
-								      20;
+			f->weight = f->severity == SEVERITY_ERROR && of_project(t->j->s, f)
+					    ? TRIAGE_PROJECT
+				    : f->severity == SEVERITY_ERROR   ? TRIAGE_FACTS
+				    : f->severity == SEVERITY_WARNING ? TRIAGE_WARNING
+								      : 20;
 			if (t->points[f->id])
 				f->weight += TRIAGE_POINTED;
 		}
@@ -448,9 +452,9 @@ static void severities(struct judge *j, struct finding *root)
 		struct finding *f = j->findings[i];
 
 		if (f == root)
-			f->severity = is_fine(f->id) || f->id == FINDING_INSUFFICIENT_EVIDENCE ?
-					      SEVERITY_INFO :
-					      SEVERITY_ERROR;
+			f->severity = is_fine(f->id) || f->id == FINDING_INSUFFICIENT_EVIDENCE
+					      ? SEVERITY_INFO
+					      : SEVERITY_ERROR;
 		else if (is_fine(f->id) || f->weight < TRIAGE_ROOT || is_twin(f, root))
 			f->severity = SEVERITY_INFO;
 		else

@@ -58,9 +58,8 @@ struct search {
 
 static struct search search(struct triage *t, const char *version, const char *variant)
 {
-	const char *python = t->j->s->n_pythons ?
-				     fact_value(&t->j->s->pythons[0].version, NULL) :
-				     NULL;
+	const char *python =
+		t->j->s->n_pythons ? fact_value(&t->j->s->pythons[0].version, NULL) : NULL;
 	const char *platform = look_platform(t->j->s);
 	const char *glibc = fact_value(&t->j->s->host.glibc, NULL);
 	const struct torch_row *const *rows = compat_torch_of_release(t->j->c, version);
@@ -102,8 +101,8 @@ static bool tensorflow_range(struct triage *t, const char *python)
 	}
 	range = compat_text(t->j->c, "tensorflow", at, "python");
 	dash = range ? strchr(range, '-') : NULL;
-	if (!dash || (look_driver_below(python, dash + 1) ||
-		      view_starts(view_of(python), dash + 1)))
+	if (!dash ||
+	    (look_driver_below(python, dash + 1) || view_starts(view_of(python), dash + 1)))
 		return false;
 	triage_add(t, FINDING_PYTHON_NO_WHEEL, 84, "no-dist");
 	return true;
@@ -282,6 +281,27 @@ static void tensorflow(struct triage *t, const struct python *p)
 	finding_fact(t->j, f, "tensorflow", &tf->version, "< 2.11");
 }
 
+/* The torchvision of this release, and the build for the processor alone. */
+static void torchvision_cpu(struct triage *t, const struct python *p)
+{
+	const char *have = triage_value(t, "torchvision-plus-cpu"), *of, *tv;
+	const char *release = look_torch_release(t->j, &p->torch);
+	struct finding *f;
+	size_t i;
+
+	if (!have || !release || !triage_has(t, "tv-nms-backend"))
+		return;
+	for (i = 0; i < compat_count(t->j->c, "pair"); i++) {
+		of = compat_text(t->j->c, "pair", i, "torch");
+		tv = compat_text(t->j->c, "pair", i, "torchvision");
+		if (!of || !tv || strcmp(of, release) != 0 || strncmp(have, tv, strlen(tv)) != 0)
+			continue;
+		f = triage_add(t, FINDING_EXTENSION_BUILT_WITHOUT_CUDA, 92, "tv-nms-backend");
+		finding_message(t->j, f, _("torchvision %s has no CUDA code, PyTorch has."), have);
+		return;
+	}
+}
+
 static void pairs(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -292,6 +312,7 @@ static void pairs(struct triage *t)
 		return;
 	mixed(t, p);
 	tensorflow(t, p);
+	torchvision_cpu(t, p);
 	if (find(p, "onnxruntime") && find(p, "onnxruntime-gpu")) {
 		f = triage_add(t, FINDING_ONNXRUNTIME_CPU_SHADOWS_GPU, 84, "ort-cpu");
 		finding_fact(t->j, f, "onnxruntime", &find(p, "onnxruntime")->version, NULL);

@@ -173,7 +173,7 @@ static void packages(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
 	const char *module = fact_value(&s->driver.version, NULL), *first = NULL;
-	const char *nvml = fact_value(&s->driver.libnvml.version, NULL);
+	const char *nvml = fact_value(&s->driver.libnvml.version, NULL), *other = NULL;
 	bool same_everywhere = nvml != NULL, kmod = false;
 	size_t i;
 
@@ -198,12 +198,15 @@ static void packages(struct triage *t)
 		same_everywhere &= nvml && strncmp(v, nvml, strlen(nvml)) == 0;
 		kmod |= strstr(name, "kmod") || strstr(name, "dkms") || strstr(name, "kernel");
 		if (module && triage_has(t, "module-version") && strcmp(module, v) != 0 &&
-		    !triage_has(t, "container")) {
-			f = triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 84,
-				       "nvml-mismatch|module-version");
-			finding_fact(t->j, f, "driver.version", &s->driver.version, v);
-			return;
-		}
+		    !triage_has(t, "container"))
+			other = other ? other : v;
+	}
+	if (other) {
+		struct finding *f = triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 84,
+					       "nvml-mismatch|module-version");
+
+		finding_fact(t->j, f, "driver.version", &s->driver.version, other);
+		return;
 	}
 	/* All that is on disk fits together; which module is loaded, and why, is not shown. */
 	if (first && kmod && same_everywhere && !module)
@@ -217,6 +220,14 @@ static void loaded(struct triage *t)
 	const char *module = fact_value(&s->driver.version, NULL);
 	const char *nvml = fact_value(&s->driver.libnvml.version, NULL);
 
+	const char *on_disk = triage_value(t, "modinfo-version");
+
+	/* An upgrade put another module on the disk; the old one runs until the next boot. */
+	if (module && on_disk && triage_has(t, "module-version") && strcmp(module, on_disk) != 0 &&
+	    (fails(t) || triage_has(t, "nvml-mismatch") || triage_has(t, "smi-fails")) &&
+	    !triage_has(t, "container"))
+		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 74,
+			   "modinfo-version|module-version");
 	if (module && nvml && look_branch(nvml) > 100 && strcmp(module, nvml) != 0 &&
 	    triage_has(t, "nvml-mismatch") && !triage_has(t, "container"))
 		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 82,

@@ -37,6 +37,16 @@ static void device_requests(struct paste *p, struct view s, size_t i)
 		sign_add(p, "container-gpu-not-asked", i, (struct view){ 0 });
 }
 
+/* docker inspect --format '{{.HostConfig.DeviceRequests}}': Go's form of nothing. */
+static void inspect_answer(struct paste *p, struct view s, size_t i)
+{
+	if (!paste_under(p, i, ".DeviceRequests}}") ||
+	    !paste_match(p, "^(?:\\[\\]|<no value>|null|<nil>)(?!.*\\bnvidia)", s, NULL))
+		return;
+	sign_add(p, "container-run", i, (struct view){ 0 });
+	sign_add(p, "container-gpu-not-asked", i, (struct view){ 0 });
+}
+
 static void inspect_line(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
@@ -149,6 +159,8 @@ static void container_line(struct paste *p, size_t i)
 		inspect_line(p, s, i);
 	if (s.n > 400)
 		return;
+	if (s.n && strchr("[<n", s.p[0]))
+		inspect_answer(p, s, i);
 	if (view_find(s, "untime") >= 0 || view_find(s, "ersion") >= 0 ||
 	    view_starts(s, "Model:") || view_starts(s, "Architecture:"))
 		info_line(p, s, i);

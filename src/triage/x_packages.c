@@ -235,13 +235,17 @@ static void wanted(struct paste *p, struct view s, size_t i)
 /* "Using cached https://x/torch-2.7.0%2Bcu128-cp310-...whl": each wheel that pip takes up. */
 static void taken_up(struct paste *p, struct view s, size_t i)
 {
-	struct regex_match m;
+	struct regex_match m = { 0 };
 
 	if (paste_match(p,
 			"^(?:Using cached|Downloading) (?:\\S*/)?"
 			"torch-(\\d[\\w.]*(?:(?:%2[Bb]|\\+)\\w+)?)-cp\\d",
 			s, &m))
 		sign_add(p, "torch-taken-up", i, m.group[1]);
+	/* PyPI's wheels for Windows have no CUDA; those of PyTorch's own indexes say their tag. */
+	if (m.group[1].n && view_find(s, "-win_amd64.whl") > 0 && view_chr(m.group[1], '+') < 0 &&
+	    view_chr(m.group[1], '%') < 0)
+		sign_add(p, "torch-wheel-windows", i, m.group[1]);
 }
 
 static void install_line(struct paste *p, size_t i)

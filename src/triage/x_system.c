@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modules, packages of the distribution, the kernel log. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -50,6 +51,18 @@ static void dkms_row(struct paste *p, struct view s, size_t i)
 	fact_set(&d->state, view_dup(p->a, m.group[4]), paste_source(p, i));
 	sign_add(p, view_is(m.group[4], "installed") ? "dkms-installed" : "dkms-not-installed", i,
 		 m.group[3]);
+}
+
+/* cat /sys/module/nvidia/version: of the module that is loaded. */
+static void loaded_version(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (!paste_under(p, i, "/sys/module/nvidia/version") ||
+	    !paste_match(p, "^(\\d{3}\\.\\d+(?:\\.\\d+)?)$", s, &m))
+		return;
+	paste_fact(p, "driver.version", m.group[1], i);
+	sign_add(p, "nvrm-version", i, m.group[1]);
 }
 
 /* "license: Dual MIT/GPL" is the open flavour; "filename:" names the kernel that it is built for.
@@ -109,6 +122,7 @@ static void modules_line(struct paste *p, size_t i)
 		paste_fact(p, "host.arch", VIEW("aarch64"), i);
 	if (view_chr(s, ':') > 3)
 		modinfo(p, s, i);
+	loaded_version(p, s, i);
 	if (view_find(s, "ecure") >= 0 || view_starts(s, "Kernel driver"))
 		boot_and_bus(p, s, i);
 }
