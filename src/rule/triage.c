@@ -112,6 +112,17 @@ static bool jax_without_cuda(const struct snapshot *s)
 	return true;
 }
 
+/* Each GPU that is named has the capability of Ampere or more. */
+static bool all_ampere(const struct snapshot *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_gpus; i++)
+		if (look_cc(&s->gpus[i]) < 80)
+			return false;
+	return s->n_gpus > 0;
+}
+
 static void fact_atoms(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -148,6 +159,7 @@ static void fact_atoms(struct triage *t)
 	when(t, rocm, "torch-rocm");
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
 	when(t, s->n_gpus > 0, "gpu");
+	when(t, all_ampere(s), "gpus-ampere");
 	when(t, jax_without_cuda(s), "jax-alone");
 	when(t, fact_known(&s->driver.version), "driver");
 	when(t, s->n_toolkits > 0, "toolkit");
