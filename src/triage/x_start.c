@@ -47,8 +47,8 @@ static void start_line(struct paste *p, size_t i)
 	if (view_starts(l->s, "Singularity>") || view_starts(l->s, "Apptainer>") ||
 	    paste_match(p, "^[#(]?\\s*\\(?(?:in|inside)(?: the)? (?:a )?(?:container|pod)\\b", l->s,
 			NULL) ||
-	    view_starts(l->s, "(container)") || view_starts(l->s, "(lxc)") ||
-	    view_starts(l->s, "(pod)"))
+	    view_starts(l->s, "(container)") || view_starts(l->s, "(container,") ||
+	    view_starts(l->s, "(lxc)") || view_starts(l->s, "(pod)"))
 		sign_add(p, "container-prompt", i, (struct view){ 0 });
 }
 
