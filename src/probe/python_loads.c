@@ -3,13 +3,16 @@
  * Which libraries of CUDA the frameworks of an environment get from the loader: what is taken,
  * which own copy another one hides, and where a missing one lies instead. Nothing is started.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "model/version.h"
 #include "probe/loading.h"
+#include "sys/elf.h"
 #include "sys/elf_symbol.h"
+#include "sys/ldcache.h"
 
 enum { ENVS_MAX = 8, NAMES_MAX = 4096, LIST_MAX = 16, SYMBOLS_MAX = 4000, TEXT_MAX = 1 << 16,
 	FETCHED_MAX = 64 };
@@ -279,6 +282,37 @@ static void set_version(struct hunt *h, struct load *x)
 		fact_set(&x->version, tail + 4, real);
 }
 
+/*
+ * The copies that lie there cannot be read, or are no libraries: then it is not the search that
+ * fails. One good copy, and it is.
+ */
+static void unusable(struct hunt *h, struct load *x)
+{
+	const struct fact_list *const lists[] = { &x->own, &x->elsewhere };
+	const char *denied = NULL, *broken = NULL;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_LEN(lists); i++)
+		for (k = 0; k < lists[i]->n; k++) {
+			const char *path = lists[i]->values[k];
+			_cleanup_fd_ int fd = sysroot_open_file(h->p->root, path);
+			struct elf e;
+
+			if (fd == -EACCES || fd == -EPERM)
+				denied = path;
+			else if (fd >= 0 && elf_read(h->p->a, fd, &e) < 0)
+				broken = path;
+			else
+				return;
+		}
+	if (denied)
+		fact_denied(&x->path, denied, _("the file may not be read"));
+	else if (broken)
+		fact_broken(&x->path, broken, _("not an ELF file"));
+	else if (h->l.ld.cache_error == EACCES || h->l.ld.cache_error == EPERM)
+		fact_denied(&x->path, LDCACHE_PATH, _("the loader's cache may not be read"));
+}
+
 static void report(struct hunt *h, size_t from)
 {
 	size_t first = h->out->n_loads, i;
@@ -305,6 +339,8 @@ static void report(struct hunt *h, size_t from)
 		look_around(h, x, y->name);
 		if (y->path)
 			cudnn_parts(h, x);
+		else
+			unusable(h, x);
 	}
 	for (i = from; i < h->l.n; i++)
 		find_missing(h, &h->l.list[i], h->out->loads + first, h->out->n_loads - first);

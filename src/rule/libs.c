@@ -17,6 +17,7 @@ enum lack {
 	LACK_SEARCH,	/* it lies where nobody looks */
 	LACK_MAJOR,	/* cuDNN of another major is there */
 	LACK_CUDNN,	/* no cuDNN */
+	LACK_FILE,	/* the file that is there is no library */
 	LACK_LIBRARY,	/* a library of CUDA */
 	LACKS,
 };
@@ -28,6 +29,8 @@ static bool is_cudnn(const struct load *x)
 
 static enum lack lack_of(const struct load *x)
 {
+	if (x->path.state == FACT_BROKEN)
+		return LACK_FILE;
 	if (x->path.state != FACT_ABSENT)
 		return LACK_NOTHING;
 	if (x->own.n || x->elsewhere.n)
@@ -220,6 +223,10 @@ static void say(struct judge *j, struct finding *f, enum lack lack, const struct
 	const char *package = x->package.value;
 
 	switch (lack) {
+	case LACK_FILE:
+		finding_message(j, f, _("%s needs %s, and the file that is there (%s) is no library."),
+				package, names, x->path.source);
+		break;
 	case LACK_SEARCH:
 		finding_message(j, f,
 				_("%s needs %s: installed (%s), but not where the loader looks."),
@@ -258,8 +265,10 @@ static void lacking(struct judge *j, const struct python *p, size_t at, enum lac
 
 		if (!fact_is(&y->package, package) || lack_of(y) != lack)
 			continue;
-		finding_evidence(j, f, y->name.value, _("not found"), _("found by the loader"),
-				 y->by.value);
+		finding_evidence(j, f, y->name.value,
+				 lack == LACK_FILE ? y->path.why : _("not found"),
+				 _("found by the loader"),
+				 lack == LACK_FILE ? y->path.source : y->by.value);
 		if (y->own.n || y->elsewhere.n)
 			finding_evidence(j, f, "elsewhere", where(y), NULL,
 					 y->own.n ? y->own.source : y->elsewhere.source);
@@ -270,6 +279,9 @@ static void lacking(struct judge *j, const struct python *p, size_t at, enum lac
 	}
 	if (lack == LACK_SEARCH)
 		remedy_search(j, f, p, package);
+	else if (lack == LACK_FILE)
+		finding_remedy(j, f, "%s",
+			       _("Install anew the one package that this file belongs to."));
 	else
 		remedy_install(j, f, p, package, x);
 	/* Where the variables are not known, they may do what seems to be missing. */
@@ -292,6 +304,9 @@ static void lacking_in(struct judge *j, const struct python *p)
 
 	for (i = 0; i < p->n_loads; i++) {
 		lack = lack_of(&p->loads[i]);
+		if (p->loads[i].path.state == FACT_DENIED)
+			judge_skip(j, p->loads[i].name.value, "%s",
+				   p->loads[i].path.why ? p->loads[i].path.why : _("denied"));
 		if (lack == LACK_NOTHING)
 			continue;
 		for (k = 0; k < i; k++)

@@ -209,9 +209,19 @@ int sysroot_open_file(const struct sysroot *r, const char *path)
 
 int sysroot_open_dir(const struct sysroot *r, const char *path)
 {
-	_cleanup_fd_ int pfd = r->tree ? -ENOTSUP : path_fd(r, path, true);
+	_cleanup_fd_ int pfd = -1;
 	struct stat st;
+	int e;
 
+	if (r->tree)
+		return -ENOTSUP;
+	if (!r->no_openat2 && path[0]) {
+		/* O_DIRECTORY is checked before anything is opened: a FIFO or a device is safe. */
+		pfd = openat2_in_root(r->fd, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+		e = pfd < 0 ? pfd : refuse_foreign_kernel_files(r, pfd);
+		return e ? e : take_fd(&pfd);
+	}
+	pfd = path_fd(r, path, true);
 	if (pfd < 0)
 		return pfd;
 	if (fstat(pfd, &st) < 0)
