@@ -346,7 +346,7 @@ if [ "${#patterns[@]}" -gt 0 ] && [[ "${patterns[*]}" =~ ^((scripts|lint)/[a-z-]
 	asan=not-needed
 fi
 release_lib=yes asan_lib=yes
-if ! build build/release build/cuvet standin; then
+if ! build build/release build/cuvet standin docs lib; then
 	release=no
 	built "$(log_of build/release)" build/libcuvet.a || release_lib=no
 fi

@@ -439,6 +439,7 @@ void compat_gpu_find(struct compat *c, const char *name, struct gpu_match *ret)
 {
 	size_t i;
 
+	name = name ? name : "";
 	for (i = 0; i < c->n_gpu_found; i++)
 		if (strcmp(c->gpu_found[i].name, name) == 0) {
 			*ret = c->gpu_found[i].match;
