@@ -295,8 +295,8 @@ add_fuzzers() {
 
 # Test programs in files, in any folder but those that hold captured trees.
 find_programs() { # pattern
-	find tests \( -path 'tests/roots/*/*' -o -path tests/data -o -path tests/fuzz/corpus \) -prune \
-		-o -type f -name "$1" -print | sort
+	find tests \( -path 'tests/roots/*/*' -o -path tests/data -o -path tests/fuzz/corpus \) \
+		-prune -o -type f -name "$1" -print | sort
 }
 
 golden() { # file
