@@ -183,7 +183,7 @@ static const struct event *logged(const struct snapshot *s, const char *id, cons
 
 	for (i = 0; i < s->n_gpus; i++)
 		n += look_is_nvidia(&s->gpus[i]);
-	for (i = 0; i < s->n_log; i++)
+	for (i = 0; s->log && i < s->n_log; i++)
 		if (fact_is(&s->log[i].id, id) &&
 		    (log_is_of(&s->log[i], g) || (n == 1 && !fact_known(&s->log[i].address))))
 			return &s->log[i];

@@ -380,7 +380,8 @@ found() {
 
 @test "--check: empty, relative, missing, repeated elements, stubs and compat folders" {
 	mkdir -p "$R/usr/local/cuda-12.4/compat"
-	: >"$R/usr/local/cuda-12.4/compat/libcuda.so.1"
+	# A real library: the loader stops at a file that is none, which is another finding.
+	cc -shared -Wl,-soname,libcuda.so.1 -o "$R/usr/local/cuda-12.4/compat/libcuda.so.1" -x c /dev/null
 	l=/usr/local/cuda-12.4/lib64
 	for bad in "$l:" ":$l" "$l::$l/../lib64" "lib:$l" "/nonexistent:$l" "$l/stubs:$l" "/usr/local/cuda-12.4/compat:$l" "$l:$l"; do
 		judged "{\"LD_LIBRARY_PATH\":\"$bad\"}"
