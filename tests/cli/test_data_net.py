@@ -75,6 +75,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for key, value in headers:
             self.send_header(key, value)
         self.send_header("Content-Length", str(len(body) if length is None else length))
+        # As do_GET ends it: unannounced, the next request could meet a connection that just went.
+        self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
 
