@@ -524,24 +524,37 @@ int prefix_pick(struct prefix *s, const char *wanted, const char *into, struct i
 	return 0;
 }
 
+int prefix_open_for(struct arena *a, const char *prefix, const char *wanted, const char *into,
+		    const struct fetch_watch *watch, struct prefix *ret_s,
+		    struct installed_item *ret, struct err *err)
+{
+	bool clears;
+	int r;
+
+	r = prefix_look(a, prefix, ret_s, err);
+	if (!r)
+		r = prefix_pick(ret_s, wanted, into, ret, err);
+	clears = r && err->code == ERR_NOENT && prefix_has_leftovers(ret_s);
+	prefix_close(ret_s);
+	if (!r || clears)
+		r = prefix_open(a, prefix, watch, ret_s, err);
+	if (r)
+		return r;
+	r = prefix_pick(ret_s, wanted, into, ret, err);
+	if (r)
+		prefix_close(ret_s);
+	return r;
+}
+
 int fetch_use(struct arena *a, const char *prefix, const char *wanted,
 	      const struct fetch_watch *watch, struct installed_item *ret, struct err *err)
 {
 	struct prefix s;
-	bool clears;
-	int r;
+	int r = prefix_open_for(a, prefix, wanted, NULL, watch, &s, ret, err);
 
-	r = prefix_look(a, prefix, &s, err);
-	if (!r)
-		r = prefix_pick(&s, wanted, NULL, ret, err);
-	clears = r && err->code == ERR_NOENT && prefix_has_leftovers(&s);
-	prefix_close(&s);
-	if (!r || clears)
-		r = prefix_open(a, prefix, watch, &s, err);
 	if (r)
 		return r;
-	r = prefix_pick(&s, wanted, NULL, ret, err);
-	if (!r && ret->into)
+	if (ret->into)
 		r = err_set(err, ERR_USAGE,
 			    _("%.200s was merged into %.400s: there is nothing to switch"), wanted,
 			    ret->into);

@@ -69,6 +69,14 @@ int prefix_read_record(struct prefix *s, const struct installed_item *item, stru
 /* The one that `wanted` names, as fetch_remove takes it. */
 int prefix_pick(struct prefix *s, const char *wanted, const char *into, struct installed_item *ret,
 		struct err *err) ATTR_MUST;
+/*
+ * Opens the prefix to change the item that `wanted` and `into` name, which is picked again under
+ * the lock. Nothing is made in a prefix that has no such item and nothing to be cleared. After an
+ * error nothing is open.
+ */
+int prefix_open_for(struct arena *a, const char *prefix, const char *wanted, const char *into,
+		    const struct fetch_watch *watch, struct prefix *ret_s,
+		    struct installed_item *ret, struct err *err) ATTR_MUST;
 /* Lists in item->extra what lies in its folder `root` and is not in its record. */
 int prefix_extra(struct prefix *s, int root, struct installed_item *item, const struct record *r,
 		 struct err *err) ATTR_MUST;

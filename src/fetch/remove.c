@@ -196,22 +196,11 @@ int fetch_remove(struct arena *a, const char *prefix, const char *wanted, const 
 		 struct err *err)
 {
 	struct prefix s;
-	bool clears;
-	int r;
+	int r = prefix_open_for(a, prefix, wanted, into, watch, &s, ret, err);
 
-	/* Nothing is made when there is nothing to take away, or to be cleared. */
-	r = prefix_look(a, prefix, &s, err);
-	if (!r)
-		r = prefix_pick(&s, wanted, into, ret, err);
-	clears = r && err->code == ERR_NOENT && prefix_has_leftovers(&s);
-	prefix_close(&s);
-	if (!r || clears)
-		r = prefix_open(a, prefix, watch, &s, err);
 	if (r)
 		return r;
-	r = prefix_pick(&s, wanted, into, ret, err);
-	if (!r)
-		r = remove_item(&s, ret, ret_kept, err);
+	r = remove_item(&s, ret, ret_kept, err);
 	prefix_close(&s);
 	return r;
 }
