@@ -95,9 +95,7 @@ static int run(struct run *r)
 	rep.s = &s;
 	rep.r = &results;
 	rep.data_date = compat_date(c);
-	rep.colour = present_colour(r);
-	rep.utf8 = present_utf8(r);
-	rep.width = present_width(r);
+	present_report(r, &rep);
 	strbuf_init(&out, r->a);
 	if (o->json)
 		guide_json(g, &rep, &out);

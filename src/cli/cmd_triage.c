@@ -100,9 +100,7 @@ static int judge_text(const struct run *r, const struct known *k, const struct t
 	rep.s = &s;
 	rep.r = &results;
 	rep.data_date = compat_date(c);
-	rep.colour = present_colour(r);
-	rep.utf8 = present_utf8(r);
-	rep.width = present_width(r);
+	present_report(r, &rep);
 	if (o->fix_script) {
 		strbuf_init(&script, r->a);
 		fix_script(r->a, &rep, &script);

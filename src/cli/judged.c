@@ -160,9 +160,7 @@ int judged_run_of(struct run *r, const char *command, const struct judged_subjec
 	rep.s = &s;
 	rep.r = &results;
 	rep.data_date = compat_date(c);
-	rep.colour = present_colour(r);
-	rep.utf8 = present_utf8(r);
-	rep.width = present_width(r);
+	present_report(r, &rep);
 	if (compat_error(c))
 		return cli_fail(compat_error(c));
 	code = judged_put(r, &rep);

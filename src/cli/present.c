@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 
 #include "base/strbuf.h"
+#include "report/report.h"
 
 bool present_colour(const struct run *r)
 {
@@ -61,4 +62,11 @@ int present_page(struct run *r, const char *text, size_t n)
 		strbuf_addc(&b, '\n');
 	strbuf_add(&b, "`````\n");
 	return cli_write(r, b.s, b.n);
+}
+
+void present_report(const struct run *r, struct report *rep)
+{
+	rep->colour = present_colour(r);
+	rep->utf8 = present_utf8(r);
+	rep->width = present_width(r);
 }

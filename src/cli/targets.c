@@ -266,9 +266,7 @@ int targets_run(struct run *r, const char *command)
 	rep.s = &t.s;
 	rep.r = &t.results;
 	rep.data_date = compat_date(t.c);
-	rep.colour = present_colour(r);
-	rep.utf8 = present_utf8(r);
-	rep.width = present_width(r);
+	present_report(r, &rep);
 	if (t.config.n_targets || t.n_rows > 1) {
 		rep.targets = t.rows;
 		rep.n_targets = t.n_rows;

@@ -5,6 +5,8 @@
 
 #include "report/report.h"
 
+struct jsonw;
+
 extern const struct report_format report_text;
 extern const struct report_format report_json;
 extern const struct report_format report_markdown;
@@ -36,5 +38,8 @@ struct skip_group {
 };
 /* Of project files, what was skipped of the machine is one group, whose `rules` is NULL. */
 struct skip_group *skip_groups(struct arena *a, const struct report *rep, size_t *ret_n);
+
+/* "evidence": a list of the N pieces at E, as cuvet.report/1 has it. */
+void json_put_evidence(struct jsonw *w, const struct evidence *e, size_t n);
 
 #endif

@@ -2,28 +2,17 @@
 /* The guided path as JSON: schema cuvet.guide/1. */
 #include "base/jsonw.h"
 #include "base/version.h"
+#include "report/formats.h"
 #include "report/guide.h"
 
 static void put_step(struct jsonw *w, const struct guide_step *st)
 {
-	const struct evidence *e;
-
 	jsonw_object(w);
 	jsonw_kstr(w, "id", st->id);
 	jsonw_kstr(w, "title", _(st->title));
 	jsonw_kstr(w, "state", guide_state_name(st->state));
 	jsonw_kstr(w, "why", st->why);
-	jsonw_key(w, "evidence");
-	jsonw_array(w);
-	for (e = st->evidence; e < st->evidence + st->n_evidence; e++) {
-		jsonw_object(w);
-		jsonw_kstr(w, "field", e->field);
-		jsonw_kstr(w, "seen", e->seen);
-		jsonw_kstr(w, "wanted", e->wanted);
-		jsonw_kstr(w, "source", e->source);
-		jsonw_end_object(w);
-	}
-	jsonw_end_array(w);
+	json_put_evidence(w, st->evidence, st->n_evidence);
 	jsonw_kstrs(w, "commands", st->commands, st->n_commands);
 	jsonw_kbool(w, "needs_root", st->needs_root);
 	jsonw_kbool(w, "needs_reboot", st->needs_reboot);

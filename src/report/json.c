@@ -7,13 +7,13 @@
 #include "model/snapshot_json.h"
 #include "report/formats.h"
 
-static void put_evidence(struct jsonw *w, const struct finding *f)
+void json_put_evidence(struct jsonw *w, const struct evidence *evidence, size_t n)
 {
 	const struct evidence *e;
 
 	jsonw_key(w, "evidence");
 	jsonw_array(w);
-	for (e = f->evidence; e < f->evidence + f->n_evidence; e++) {
+	for (e = evidence; e < evidence + n; e++) {
 		jsonw_object(w);
 		jsonw_kstr(w, "field", e->field);
 		jsonw_kstr(w, "seen", e->seen);
@@ -55,7 +55,7 @@ static void put_finding(struct jsonw *w, const struct finding *f)
 	jsonw_kstr(w, "subject", f->subject);
 	jsonw_kstr(w, "message", f->message);
 	jsonw_kstr(w, "consequence_of", f->has_cause ? finding_info(f->cause)->name : NULL);
-	put_evidence(w, f);
+	json_put_evidence(w, f->evidence, f->n_evidence);
 	put_remedies(w, f);
 	jsonw_end_object(w);
 }
