@@ -192,3 +192,15 @@ bool view_mib(struct view v, uint64_t *ret)
 	}
 	return false;
 }
+
+bool view_has_line(struct view text, const char *begin)
+{
+	enum { LINES_MAX = 4000 };
+	struct view line;
+	size_t n = 0;
+
+	while (n++ < LINES_MAX && view_line(&text, &line))
+		if (view_starts(line, begin))
+			return true;
+	return false;
+}

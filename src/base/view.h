@@ -32,6 +32,8 @@ struct view view_skip(struct view v, size_t n);
 struct view view_cut(struct view v, char sep, struct view *rest);
 /* Next line (without LF and CR) out of *text; false at the end. */
 bool view_line(struct view *text, struct view *ret_line);
+/* Does one of the first 4,000 lines begin so? That is where the kind of a file is told. */
+bool view_has_line(struct view text, const char *begin);
 /* Next blank-separated word out of *text; false at the end. */
 bool view_word(struct view *text, struct view *ret_word);
 /* Position of `needle` or -1. */

@@ -208,3 +208,14 @@ bool requirement_applies(struct arena *a, const struct requirement *r, const str
 
 	return !r->marker.n || !marker_eval(a, r->marker, env, &holds, &at, &what) || holds;
 }
+
+struct view requirement_without_options(struct view line)
+{
+	size_t i;
+
+	for (i = 0; i + 2 < line.n; i++)
+		if ((line.p[i] == ' ' || line.p[i] == '\t') && line.p[i + 1] == '-' &&
+		    line.p[i + 2] == '-')
+			return view_trim((struct view){ .p = line.p, .n = i });
+	return view_trim(line);
+}

@@ -31,6 +31,8 @@ bool requirement_parse(struct arena *a, struct view text, struct requirement *re
 /* One operand of the command line; the complaint names it and the column. 0 or -code. */
 int requirement_argument(struct arena *a, const char *text, size_t number, struct requirement *ret,
 			 struct err *err) ATTR_MUST;
+/* A line of a requirements file up to its options: "NAME==1 --hash=sha256:..." is "NAME==1". */
+struct view requirement_without_options(struct view line);
 /* Lower case, runs of "-", "_" and "." as one "-". */
 const char *requirement_normal(struct arena *a, struct view name);
 /* Does its marker hold here? No marker: yes. */

@@ -186,17 +186,6 @@ static int option_line(struct file *f, const struct line *l, struct view rest)
 	return complain(f, l, (size_t)(at.p - l->text.p), _("no option of a requirements file"));
 }
 
-/* "NAME==1 --hash=sha256:..." ends in front of the first option. */
-static struct view without_options(struct view v)
-{
-	size_t i;
-
-	for (i = 0; i + 2 < v.n; i++)
-		if ((v.p[i] == ' ' || v.p[i] == '\t') && v.p[i + 1] == '-' && v.p[i + 2] == '-')
-			return (struct view){ .p = v.p, .n = i };
-	return v;
-}
-
 static int one_line(struct file *f, const struct line *l)
 {
 	struct view v = view_trim(l->text);
@@ -208,7 +197,7 @@ static int one_line(struct file *f, const struct line *l)
 		return 0;
 	if (v.p[0] == '-')
 		return option_line(f, l, v);
-	v = view_trim(without_options(v));
+	v = requirement_without_options(v);
 	if (!requirement_parse(f->r->a, v, &q, &at, &what))
 		return complain(f, l, (size_t)(v.p - l->text.p) + at, _(what));
 	q.from = arena_printf(f->r->a, "%s:%zu", f->name, l->pieces[0].line);

@@ -84,23 +84,30 @@ static bool meant(const struct doc *edge, const struct doc *package)
 
 static void follow_extra(struct reach *x, const struct doc *package, const char *extra);
 
+/* The first of the entries of this name (they are sorted), x->n when there is none. */
+static size_t first_of(const struct reach *x, const char *name)
+{
+	const struct entry key = { .name = name };
+	const struct entry *any = bsearch(&key, x->entries, x->n, sizeof(key), by_name);
+	size_t i = any ? (size_t)(any - x->entries) : x->n;
+
+	while (i > 0 && i < x->n && strcmp(x->entries[i - 1].name, name) == 0)
+		i--;
+	return i;
+}
+
 static void follow(struct reach *x, const struct doc *edges)
 {
 	const struct doc *edge, *extra;
-	struct entry key = { 0 }, *first;
+	const char *name;
 	size_t i;
 
 	for (edge = doc_first(edges); edge; edge = edge->next) {
-		key.name = doc_get_str(edge, "name");
-		if (!key.name || !edge_holds(x, edge))
+		name = doc_get_str(edge, "name");
+		if (!name || !edge_holds(x, edge))
 			continue;
-		first = bsearch(&key, x->entries, x->n, sizeof(key), by_name);
-		if (!first)
-			continue;
-		i = (size_t)(first - x->entries);
-		while (i > 0 && strcmp(x->entries[i - 1].name, key.name) == 0)
-			i--;
-		for (; i < x->n && strcmp(x->entries[i].name, key.name) == 0; i++) {
+		i = first_of(x, name);
+		for (; i < x->n && strcmp(x->entries[i].name, name) == 0; i++) {
 			if (!meant(edge, x->entries[i].doc))
 				continue;
 			mark(x, i, doc_get_str(edge, "marker"));
@@ -115,18 +122,15 @@ static void follow(struct reach *x, const struct doc *edges)
 static void follow_extra(struct reach *x, const struct doc *package, const char *extra)
 {
 	const struct doc *edges = doc_get(doc_get(package, "optional-dependencies"), extra), *edge;
-	struct entry key = { 0 }, *first;
+	const char *name;
 	size_t i;
 
 	for (edge = doc_first(edges); edge; edge = edge->next) {
-		key.name = doc_get_str(edge, "name");
-		if (!key.name || !edge_holds(x, edge))
+		name = doc_get_str(edge, "name");
+		if (!name || !edge_holds(x, edge))
 			continue;
-		first = bsearch(&key, x->entries, x->n, sizeof(key), by_name);
-		i = first ? (size_t)(first - x->entries) : x->n;
-		while (i > 0 && i < x->n && strcmp(x->entries[i - 1].name, key.name) == 0)
-			i--;
-		for (; i < x->n && strcmp(x->entries[i].name, key.name) == 0; i++)
+		i = first_of(x, name);
+		for (; i < x->n && strcmp(x->entries[i].name, name) == 0; i++)
 			if (meant(edge, x->entries[i].doc))
 				mark(x, i, doc_get_str(edge, "marker"));
 	}

@@ -20,18 +20,6 @@ static bool ends(const char *s, const char *end)
 	return view_ends(view_of(s), end);
 }
 
-/* Is there a line of the text that begins with this word? */
-static bool has_line(struct view text, const char *begin)
-{
-	struct view line;
-	size_t n = 0;
-
-	while (n++ < 4000 && view_line(&text, &line))
-		if (view_starts(line, begin))
-			return true;
-	return false;
-}
-
 static bool first_word_is(struct view text, const char *word)
 {
 	struct view line, w;
@@ -54,19 +42,19 @@ static bool yaml_kind(const char *path, struct view text, enum project_kind *ret
 	const char *base = base_name(path);
 	bool compose = strstr(base, "compose") != NULL;
 
-	if (compose || has_line(text, "services:"))
+	if (compose || view_has_line(text, "services:"))
 		*ret = PROJECT_COMPOSE;
-	else if (has_line(text, "apiVersion:") && has_line(text, "kind:"))
+	else if (view_has_line(text, "apiVersion:") && view_has_line(text, "kind:"))
 		*ret = PROJECT_KUBERNETES;
-	else if (has_line(text, "spack:"))
+	else if (view_has_line(text, "spack:"))
 		*ret = PROJECT_SPACK;
 	else if (strcmp(base, "cog.yaml") == 0 || strcmp(base, "cog.yml") == 0 ||
 		 strcmp(base, "replicate.yaml") == 0)
 		*ret = PROJECT_COG;
-	else if (has_line(text, "dependencies:") || ends(base, "conda-lock.yml"))
+	else if (view_has_line(text, "dependencies:") || ends(base, "conda-lock.yml"))
 		*ret = PROJECT_CONDA;
 	else if (strstr(path, ".github/workflows/") || strstr(base, "gitlab-ci") ||
-		 (has_line(text, "jobs:") && (has_line(text, "on:") || has_line(text, "\"on\":"))))
+		 (view_has_line(text, "jobs:") && (view_has_line(text, "on:") || view_has_line(text, "\"on\":"))))
 		*ret = PROJECT_CI;
 	else
 		return false;
@@ -111,7 +99,7 @@ bool project_detect(const char *path, struct view text, enum project_kind *ret)
 	else if (ends(base, ".yml") || ends(base, ".yaml"))
 		return yaml_kind(path, text, ret);
 	else if (ends(base, ".py")) {
-		if (!has_line(text, "import modal") && !has_line(text, "from modal"))
+		if (!view_has_line(text, "import modal") && !view_has_line(text, "from modal"))
 			return false;
 		*ret = PROJECT_MODAL;
 	}
@@ -126,9 +114,9 @@ bool project_detect(const char *path, struct view text, enum project_kind *ret)
 			return false;
 		*ret = PROJECT_REQUIREMENTS;
 	} else if (ends(base, ".toml")) {
-		if (has_line(text, "[workspace]") && has_line(text, "[dependencies]"))
+		if (view_has_line(text, "[workspace]") && view_has_line(text, "[dependencies]"))
 			*ret = PROJECT_PIXI;
-		else if (has_line(text, "[project]") || has_line(text, "[tool."))
+		else if (view_has_line(text, "[project]") || view_has_line(text, "[tool."))
 			*ret = PROJECT_PYPROJECT;
 		else
 			return false;

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
+#include "model/requirement.h"
 #include "project/project.h"
 
 struct file {
@@ -113,17 +114,6 @@ static void option(struct file *f, struct view line, struct place at)
 	}
 }
 
-/* "NAME==1 --hash=sha256:..." ends in front of the first option. */
-static struct view without_options(struct view v)
-{
-	size_t i;
-
-	for (i = 0; i + 2 < v.n; i++)
-		if ((v.p[i] == ' ' || v.p[i] == '\t') && v.p[i + 1] == '-' && v.p[i + 2] == '-')
-			return (struct view){ .p = v.p, .n = i };
-	return v;
-}
-
 static void one_line(struct file *f, const struct mapped *m)
 {
 	struct view v = view_trim(m->text);
@@ -137,7 +127,7 @@ static void one_line(struct file *f, const struct mapped *m)
 		option(f, v, at);
 		return;
 	}
-	v = view_trim(without_options(v));
+	v = requirement_without_options(v);
 	if (view_find(v, "${") >= 0) {
 		const char *s = value_of(f, v, at);
 

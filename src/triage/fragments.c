@@ -161,30 +161,19 @@ static bool block_at(struct paste *p, size_t i, struct excerpt *ret)
 
 /* -------- kinds */
 
-static bool has_line(struct view text, const char *begin)
-{
-	struct view line;
-	size_t n = 0;
-
-	while (n++ < 4000 && view_line(&text, &line))
-		if (view_starts(line, begin))
-			return true;
-	return false;
-}
-
 static bool kind_of(struct paste *p, const struct excerpt *b, struct view text,
 		    enum project_kind *ret)
 {
 	const char *name = b->name.n ? view_dup(p->a, b->name) : NULL;
 
 	if (!name && (view_is_nocase(b->info, "dockerfile") || view_is_nocase(b->info, "docker")))
-		name = has_line(text, "FROM ") ? "Dockerfile" : NULL;
+		name = view_has_line(text, "FROM ") ? "Dockerfile" : NULL;
 	else if (!name && view_is_nocase(b->info, "toml"))
 		name = "pasted.toml";
-	else if (!name && (has_line(text, "dependencies:") || has_line(text, "services:") ||
-			   has_line(text, "apiVersion:")))
+	else if (!name && (view_has_line(text, "dependencies:") || view_has_line(text, "services:") ||
+			   view_has_line(text, "apiVersion:")))
 		name = "pasted.yaml";
-	else if (!name && has_line(text, "FROM ") && has_line(text, "RUN "))
+	else if (!name && view_has_line(text, "FROM ") && view_has_line(text, "RUN "))
 		name = "Dockerfile";
 	return name && project_detect(name, text, ret) && *ret != PROJECT_LOCK;
 }
