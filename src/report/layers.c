@@ -205,6 +205,28 @@ static enum mark mark_of(const struct report *rep, enum layer l, const char **re
 	return m;
 }
 
+/* What is not there is neither in order nor broken: the rules say elsewhere whether it is missed. */
+static bool nothing_there(enum layer l, const struct snapshot *s)
+{
+	size_t i;
+
+	switch (l) {
+	case LAYER_DRIVER:
+		return fact_no(&s->driver.installed) && !fact_known(&s->driver.version) &&
+		       !fact_known(&s->driver.libcuda.path);
+	case LAYER_PYTHON:
+		return !s->n_pythons;
+	case LAYER_FRAMEWORK:
+		for (i = 0; i < s->n_pythons; i++) {
+			if (fact_known(&s->pythons[i].torch.version))
+				return false;
+		}
+		return true;
+	default:
+		return false;
+	}
+}
+
 struct layer_line *layer_lines(struct arena *a, const struct report *rep, size_t *ret_n)
 {
 	struct layer_line *out = NULL;
@@ -222,6 +244,8 @@ struct layer_line *layer_lines(struct arena *a, const struct report *rep, size_t
 		if (!b.n && !lines[i].always && !name)
 			continue;
 		if (!name && lines[i].layer == LAYER_HARDWARE && bus_unread(rep->s))
+			m = MARK_UNKNOWN;
+		if (!name && nothing_there(lines[i].layer, rep->s))
 			m = MARK_UNKNOWN;
 		/* Files have no layers of a machine: only what was assumed or found is shown. */
 		if (!b.n && !name && fact_is(&rep->s->source, "project"))

@@ -325,3 +325,12 @@ same_report() {
 	expect_status 2
 	expect_err driver-too-old
 }
+
+@test "a layer with nothing in it carries no mark of being in order" {
+	mkdir -p "$BATS_TEST_TMPDIR/empty/etc" "$BATS_TEST_TMPDIR/empty/usr/lib"
+	echo 'ID=debian' >"$BATS_TEST_TMPDIR/empty/etc/os-release"
+	cuvet check --root "$BATS_TEST_TMPDIR/empty"
+	[[ $out == *"- driver "*"no driver"* ]] || fail "driver"
+	[[ $out == *"- python "*"no Python"* ]] || fail "python"
+	[[ $out == *"- framework "*"no PyTorch"* ]] || fail "framework"
+}
