@@ -285,23 +285,11 @@ static bool wants_torch(const struct elf *e)
 	return false;
 }
 
-/* `module`: what the package is called where the file does not say it. */
-static void look_at(struct look *k, const char *path, const char *module)
+static struct extension *add_extension(struct look *k, const char *path, const char *module)
 {
-	const struct package *pkg;
-	struct extension *x;
-	struct elf e;
-	_cleanup_fd_ int fd = -1;
+	struct extension *x = ARENA_APPEND(k->p->a, k->out->extensions, k->out->n_extensions);
+	const struct package *pkg = owner(k, module);
 
-	if (k->files++ >= FILES_MAX)
-		return;
-	fd = sysroot_open_file(k->p->root, path);
-	if (fd < 0 || elf_read(k->p->a, fd, &e) != 0 || e.damage)
-		return;
-	if (!wants_torch(&e) && !strstr(path, "/libonnxruntime_providers_cuda.so"))
-		return;
-	x = ARENA_APPEND(k->p->a, k->out->extensions, k->out->n_extensions);
-	pkg = owner(k, module);
 	if (!pkg && strcmp(module, "onnxruntime") == 0)
 		pkg = python_package(k->out, "onnxruntime-gpu");
 	if (pkg) {
@@ -311,6 +299,31 @@ static void look_at(struct look *k, const char *path, const char *module)
 		fact_set(&x->package, module, path);
 	}
 	fact_set(&x->path, path, path);
+	return x;
+}
+
+/* `module`: what the package is called where the file does not say it. */
+static void look_at(struct look *k, const char *path, const char *module)
+{
+	struct extension *x;
+	struct elf e;
+	_cleanup_fd_ int fd = -1;
+
+	if (k->files++ >= FILES_MAX)
+		return;
+	fd = sysroot_open_file(k->p->root, path);
+	/* Whether it is one of PyTorch's is in the file; that it was not judged must be said. */
+	if (fd == -EACCES || fd == -EPERM) {
+		x = add_extension(k, path, module);
+		fact_errno(&x->cuda, -fd, path);
+		fact_errno(&x->min_glibc, -fd, path);
+		return;
+	}
+	if (fd < 0 || elf_read(k->p->a, fd, &e) != 0 || e.damage)
+		return;
+	if (!wants_torch(&e) && !strstr(path, "/libonnxruntime_providers_cuda.so"))
+		return;
+	x = add_extension(k, path, module);
 	fact_set(&x->min_glibc, e.glibc, path);
 	set_targets(k, x, &e, path);
 	set_cuda(k, x, &e, path);

@@ -86,6 +86,9 @@ static void abi_in(struct judge *j, const struct python *p)
 
 	for (i = 0; i < p->n_extensions; i++) {
 		x = &p->extensions[i];
+		if (x->cuda.state == FACT_DENIED)
+			judge_skip(j, "python.extensions", _("%s cannot be read (%s)"),
+				   x->path.value, x->cuda.why);
 		if (!x->missing.n)
 			continue;
 		/* One of several files of a package is enough. */

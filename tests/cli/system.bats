@@ -251,3 +251,20 @@ with_log() {
 	expect_out container-device-access-revoked
 	expect_no_out "no rule for c"
 }
+
+@test "an add-on that may not be read is not judged, and it is said" {
+	reachable
+	local dir=$BATS_TEST_TMPDIR/m so
+	python3 "$CUVET_ROOT/tests/roots/roots.py" build --out "$dir" \
+		--machines "$CUVET_ROOT/tests/roots/machines-variants.json" v-abi-causal-conv >/dev/null
+	chmod -R a+rX "$dir"
+	so=$(find "$dir" -name 'causal_conv1d_cuda*.so')
+	[ -n "$so" ] || fail "no such file was made"
+	chmod 000 "$so"
+	out=$(as_user "$copy" check --root "$dir/v-abi-causal-conv/root" | tr -s ' \n' ' ')
+	expect_no_out abi-mismatch-extension
+	[[ ${out#*Not judged} == *causal_conv1d_cuda*EACCES* ]] || fail "it is not said"
+	chmod 644 "$so"
+	out=$(as_user "$copy" check --root "$dir/v-abi-causal-conv/root" || true)
+	expect_out abi-mismatch-extension
+}
