@@ -114,7 +114,9 @@ static const char *cuda_of(struct fetch *f, const struct leaf *l)
 /* Is it there, with a record? */
 static bool is_there(struct prefix *s, const struct fetch_options *o, struct fetch_item *item)
 {
-	struct installed_item probe = { .name = item->name, .dir = item->dir };
+	struct installed_item probe = {
+		.name = item->name, .dir = item->dir, .path = item->path, .into = o->into
+	};
 	struct record r;
 
 	if (s->fd < 0)
@@ -129,7 +131,22 @@ static bool is_there(struct prefix *s, const struct fetch_options *o, struct fet
 	item->files = r.n_files;
 	item->licence_file = record_licence(&r);
 	item->other = r.sha256 && strcmp(r.sha256, item->sha256) != 0;
+	item->damaged = prefix_glance(s, &probe, &r);
 	return true;
+}
+
+/* What was changed may be somebody's work: it is not written over, and not called installed. */
+static int whole(const struct fetch_item *item, const struct fetch_options *o, struct err *err)
+{
+	if (!item->damaged)
+		return 0;
+	return err_set(
+		err, ERR_DATA,
+		_("%.300s/%.200s is missing or was changed since it was installed: "
+		  "`cuvet fetch verify %.64s --prefix %.300s` names all that is, `cuvet fetch remove "
+		  "%.64s/%.128s --prefix %.300s%s%.300s` makes room for a new one"),
+		item->path, item->damaged, item->name, o->prefix, item->name, item->dir, o->prefix,
+		o->into ? " --into " : "", o->into ? o->into : "");
 }
 
 static void plan_item(struct fetch *f, const struct leaf *l, struct prefix *s,
@@ -228,6 +245,8 @@ static int plan_items(struct fetch *f, const struct manifest *m, struct fetch_it
 			r = err_set(err, ERR_USAGE, "%s", arena_strdup(f->a, err->msg));
 	}
 	prefix_close(&s);
+	for (i = 0; i < n && !r; i++)
+		r = whole(&items[i], o, err);
 	for (i = 0; i < n && !r; i++)
 		if (items[i].other)
 			note(f,
@@ -442,7 +461,7 @@ static int install(struct fetch *f, struct prefix *s, struct fetch_item *item, s
 	/* Another run may have done it while this one waited for the lock. */
 	if (is_there(s, f->o, item)) {
 		item->state = FETCH_INSTALLED;
-		return 0;
+		return whole(item, f->o, err);
 	}
 	r = f->o->into ? 0 : prefix_free_for(s, item, err);
 	if (!r)
@@ -576,11 +595,14 @@ int fetch_installed(struct arena *a, const struct fetch_options *o, struct fetch
 			.licence_file = record_licence(&rec),
 			.state = FETCH_INSTALLED,
 			.files = rec.n_files,
+			.damaged = prefix_glance(&s, it, &rec),
 		};
 		if (!rec.size || !view_u64(view_of(rec.size), 10, &found->size))
 			found->size = 0;
 	}
 	prefix_close(&s);
-	*ret = found;
+	if (!r && found)
+		r = whole(found, o, err);
+	*ret = r ? NULL : found;
 	return r;
 }

@@ -47,6 +47,7 @@ struct fetch_item {
 	uint64_t files;
 	bool fresh; /* installed by this run */
 	bool other; /* what is installed has another sha256 */
+	const char *damaged; /* the first of its files that is missing or changed; NULL: none */
 };
 
 enum fetch_phase { FETCH_MANIFEST, FETCH_DOWNLOAD, FETCH_VERIFY, FETCH_UNPACK };
@@ -85,8 +86,8 @@ int fetch_run(struct arena *a, struct compat *c, const struct fetch_options *o,
 /* Has the folder what `cuvet env --cuda` asks of a toolkit: a version or nvcc, and libraries? */
 bool fetch_is_toolkit(const char *path);
 /*
- * Is exactly this installed already (by label or version)? Reads records alone. *ret NULL: it is
- * not.
+ * Is exactly this installed already (by label or version)? Reads records, and looks whether what
+ * they list is there. *ret NULL: it is not. ERR_DATA: it is, and damaged.
  */
 int fetch_installed(struct arena *a, const struct fetch_options *o, struct fetch_item **ret,
 		    struct err *err) ATTR_MUST;

@@ -304,7 +304,7 @@ static int select_items(struct prefix *s, const char *wanted, struct installed_i
 struct verify {
 	struct prefix *s;
 	struct installed_item *item;
-	struct digest *digest;
+	struct digest *digest; /* NULL: kinds, sizes and targets alone are compared */
 	char *block;
 	int root;
 	bool merged;
@@ -365,8 +365,11 @@ static int stand(struct verify *v, const struct record_file *f)
 			       ? AS_IT_WAS
 			       : CHANGED;
 	}
-	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != f->size ||
-	    (st.st_mode & 07777) != f->mode)
+	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != f->size)
+		return CHANGED;
+	if (!v->digest)
+		return AS_IT_WAS;
+	if ((st.st_mode & 07777) != f->mode)
 		return CHANGED;
 	fd = openat(dir, base, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	k = fd < 0 ? -errno : same_hash(v, fd, f);
@@ -440,6 +443,27 @@ static int verify_item(struct verify *v, struct err *err)
 	if (v->root < 0 || v->merged)
 		return 0;
 	return prefix_extra(v->s, v->root, item, &r, err);
+}
+
+const char *prefix_glance(struct prefix *s, const struct installed_item *item,
+			  const struct record *r)
+{
+	struct verify v = { .s = s, .root = -1, .merged = item->into != NULL };
+	const char *first = NULL;
+	size_t i;
+
+	v.root =
+		open(item->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (v.merged ? 0 : O_NOFOLLOW));
+	if (v.root < 0)
+		return is_none(errno) ? "." : NULL;
+	for (i = 0; i < r->n && !first; i++) {
+		int now = stand(&v, &r->files[i]);
+
+		if (now == CHANGED || now == MISSING)
+			first = r->files[i].path;
+	}
+	close(v.root);
+	return first;
 }
 
 static int verify_all(struct prefix *s, struct installed_item *items, size_t n, struct err *err)

@@ -66,6 +66,12 @@ int prefix_items(struct prefix *s, struct installed_item **ret, size_t *ret_n,
 /* The whole record of an item. */
 int prefix_read_record(struct prefix *s, const struct installed_item *item, struct record *ret,
 		      struct err *err) ATTR_MUST;
+/*
+ * Does what was put down still lie there, by kind, size and target of links (contents are not
+ * read)? NULL: it does; else the first path of the record that is missing or is another.
+ */
+const char *prefix_glance(struct prefix *s, const struct installed_item *item,
+			  const struct record *r);
 /* The one that `wanted` names, as fetch_remove takes it. */
 int prefix_pick(struct prefix *s, const char *wanted, const char *into, struct installed_item *ret,
 		struct err *err) ATTR_MUST;

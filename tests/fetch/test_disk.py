@@ -329,6 +329,40 @@ def into(tap, base):
     w.done()
 
 
+def damaged(tap, base):
+    """An installation of which something is gone is not "already installed", and is not touched."""
+    def lose(w):
+        (w.target / "lib/libcudnn.so.9.1.1").unlink()
+
+    def cut(w):
+        (w.target / "lib/libcudnn_ops.so.9.1.1").write_bytes(b"ops")
+
+    def turn(w):
+        (w.target / "lib/libcudnn.so.9").unlink()
+        (w.target / "lib/libcudnn.so.9").symlink_to("libcudnn.so.8")
+
+    for name, harm, file in (("missing", lose, "lib/libcudnn.so.9.1.1"),
+                             ("cut short", cut, "lib/libcudnn_ops.so.9.1.1"),
+                             ("link to another", turn, "lib/libcudnn.so.9")):
+        w = World(base)
+        w.cudnn(tar(good_members()))
+        r = w.install()
+        tap.check("damaged, %s: installed first" % name, r.returncode == 0, r)
+        harm(w)
+        before = w.left()
+        for more in ((), ("--components", "cudnn")):
+            r = w.install(*more)
+            tap.check("damaged, %s: it is named %s" % (name, more), r.returncode == 4 and
+                      file in r.stderr and "fetch remove cudnn/9.1.1.17-cuda12" in r.stderr and
+                      r.stdout == "" and w.left() == before, r)
+        r = w.run("remove", "cudnn/9.1.1.17-cuda12")
+        tap.check("damaged, %s: what is left can be removed" % name, r.returncode == 0, r)
+        r = w.install()
+        tap.check("damaged, %s: and installed anew" % name, r.returncode == 0 and
+                  w.run("verify").returncode == 0, r)
+        w.done()
+
+
 def installed(tap, base):
     """Two builds side by side, use, remove, verify."""
     w = World(base)
@@ -379,7 +413,7 @@ def installed(tap, base):
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as base:
-        for test in (installed, into, leftovers, full_disks, no_inodes, read_only, rights, links,
+        for test in (installed, damaged, into, leftovers, full_disks, no_inodes, read_only, rights, links,
                      together, interrupt, kills):
             test(tap, base)
     tap.end()
