@@ -205,7 +205,7 @@ static enum mark mark_of(const struct report *rep, enum layer l, const char **re
 	return m;
 }
 
-/* What is not there is neither in order nor broken: the rules say elsewhere whether it is missed. */
+/* What is not there is neither in order nor broken: rules say elsewhere whether it is missed. */
 static bool nothing_there(enum layer l, const struct snapshot *s)
 {
 	size_t i;
