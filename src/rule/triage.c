@@ -123,6 +123,16 @@ static bool all_ampere(const struct snapshot *s)
 	return s->n_gpus > 0;
 }
 
+/* nvcc of another major than the CUDA of PyTorch, which then refuses to compile with it. */
+static bool toolkit_other_major(struct triage *t, const struct torch *torch)
+{
+	const struct snapshot *s = t->j->s;
+	const char *cuda = torch ? look_torch_cuda(t->j, torch) : NULL;
+	const char *kit = s->n_toolkits ? fact_value(&s->toolkits[0].version, NULL) : NULL;
+
+	return cuda && kit && look_branch(cuda) != look_branch(kit);
+}
+
 static void fact_atoms(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -163,6 +173,7 @@ static void fact_atoms(struct triage *t)
 	when(t, jax_without_cuda(s), "jax-alone");
 	when(t, fact_known(&s->driver.version), "driver");
 	when(t, s->n_toolkits > 0, "toolkit");
+	when(t, toolkit_other_major(t, torch), "toolkit-other-major");
 	when(t,
 	     triage_has(t, "smi-gpu") ||
 		     (triage_has(t, "smi-header") && !triage_has(t, "smi-fails")) ||

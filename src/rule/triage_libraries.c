@@ -96,12 +96,40 @@ static bool in_wheel(struct triage *t, const struct soname *want)
 	return false;
 }
 
-/* "cuDNN: 8.0.4" of a list of versions, where libcudnn.so.7 is wanted. */
+/* The major of a package of the system, "libcudnn8" or "libcudnn9-cuda-12", or of conda's cudnn. */
+static long cudnn_package(const struct triage *t, const struct fact **ret)
+{
+	const struct snapshot *s = t->j->s;
+	const struct package *conda;
+	size_t i;
+
+	for (i = 0; i < s->n_os_packages; i++) {
+		const char *name = fact_value(&s->os_packages[i].name, "");
+
+		if (strncmp(name, "libcudnn", 8) != 0 || !isdigit((unsigned char)name[8]))
+			continue;
+		*ret = &s->os_packages[i].name;
+		return strtol(name + 8, NULL, 10);
+	}
+	conda = s->n_pythons ? python_package(&s->pythons[0], "cudnn") : NULL;
+	if (!conda || !fact_known(&conda->version))
+		return 0;
+	*ret = &conda->version;
+	return strtol(conda->version.value, NULL, 10);
+}
+
+/* "cuDNN: 8.0.4" of a list of versions, or a package of it, where libcudnn.so.7 is wanted. */
 static bool another_cudnn(struct triage *t, const struct soname *want, const struct sign **ret)
 {
 	const char *said = triage_value(t, "cudnn-said");
+	const struct fact *package = NULL;
+	long have = cudnn_package(t, &package);
 
-	if (!said || !*want->version || serves(said, want->version) ||
+	if (!*want->version)
+		return false;
+	if (have)
+		return have != strtol(want->version, NULL, 10);
+	if (!said || serves(said, want->version) ||
 	    strtol(said, NULL, 10) == strtol(want->version, NULL, 10))
 		return false;
 	*ret = triage_sign(t, "cudnn-said");
@@ -150,7 +178,6 @@ static void missing(struct triage *t, const struct sign *g)
 			want.name, *want.version ? ".so." : ".so", want.version);
 }
 
-/* The cuDNN that PyTorch of the text brings, against the one that is asked for. */
 /* The cuDNN wheel in the list of packages. */
 static int cudnn_wheel(const struct python *p)
 {
@@ -184,26 +211,39 @@ static void cudnn_there(struct triage *t)
 	}
 }
 
+/* The cuDNN that the text shows, PyTorch's first, against the one that is asked for. */
 static void cudnn_major(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
 	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
 	const char *release = torch ? look_torch_release(t->j, torch) : NULL;
 	int want = triage_has(t, "wants-cudnn-9") ? 9 : triage_has(t, "wants-cudnn-8") ? 8 : 0;
+	const struct fact *package = NULL;
 	struct finding *f;
-	int brings;
+	int brings = 0;
 
-	if (!want || !torch || (!release && !cudnn_wheel(&s->pythons[0])))
+	if (!want)
 		return;
+	if (torch)
+		brings = cudnn_wheel(&s->pythons[0]);
 	/* PyTorch changed from cuDNN 8 to 9 with 2.4. */
-	brings = cudnn_wheel(&s->pythons[0]);
-	if (!brings)
+	if (!brings && release)
 		brings = look_driver_below(release, "2.4") ? 8 : 9;
+	if (!brings)
+		brings = (int)cudnn_package(t, &package);
+	if (!brings && triage_value(t, "cudnn-said")) {
+		brings = (int)strtol(triage_value(t, "cudnn-said"), NULL, 10);
+		package = &triage_sign(t, "cudnn-said")->value;
+	}
+	if (!brings)
+		return;
 	if (brings == want)
 		return;
 	f = triage_add(t, FINDING_CUDNN_MAJOR_MISMATCH, 84, "wants-cudnn-9|wants-cudnn-8");
 	if (release)
 		finding_fact(t->j, f, "torch.version", &torch->version, NULL);
+	else if (package)
+		finding_fact(t->j, f, "cudnn", package, NULL);
 	finding_message(t->j, f, _("cuDNN %d is asked for, and the environment brings cuDNN %d."),
 			want, brings);
 }

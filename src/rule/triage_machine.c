@@ -145,6 +145,28 @@ static void absent_toolkit(struct triage *t)
 		}
 }
 
+/* A program looks for nvcc in the folder that CUDA_HOME names, and the shell has one elsewhere. */
+static void home_without_nvcc(struct triage *t)
+{
+	static const char tail[] = "/bin/nvcc";
+	const struct fact *home = snapshot_env_fact(t->j->s, "CUDA_HOME");
+	const char *looked = triage_value(t, "nvcc-looked-for");
+	struct finding *f;
+	size_t n;
+
+	if (!home)
+		home = snapshot_env_fact(t->j->s, "CUDA_PATH");
+	n = home ? strlen(home->value) : 0;
+	if (!n || !looked || strncmp(looked, home->value, n) != 0)
+		return;
+	if (strcmp(looked + n - (home->value[n - 1] == '/'), tail) != 0)
+		return;
+	f = triage_add(t, FINDING_CUDA_HOME_WRONG,
+		       triage_has(t, "nvcc-printed") || triage_has(t, "nvcc-path") ? 90 : 56,
+		       "nvcc-looked-for");
+	finding_fact(t->j, f, "CUDA_HOME", home, "/usr/local/cuda");
+}
+
 static void nvidia_visible(struct triage *t)
 {
 	const struct fact *v = snapshot_env_fact(t->j->s, "NVIDIA_VISIBLE_DEVICES");
@@ -407,6 +429,7 @@ void triage_machine(struct triage *t)
 	libcuda_link(t);
 	compat_in_image(t);
 	absent_toolkit(t);
+	home_without_nvcc(t);
 	foreign(t);
 	dkms(t);
 	fabric(t);

@@ -152,6 +152,9 @@ static void by_age(struct triage *t)
 			misfit(t, i, false, 80);
 			return;
 		}
+		/* A call into an add-on failed, and nothing is known against PyTorch itself. */
+		if (triage_has(t, "ext-native-call") || triage_has(t, "ext-native-frame"))
+			continue;
 		/* A build of a CUDA that knows the GPU is not one from before it. */
 		if (cc == high && high >= 100 && !(row && row->nvcc_max_cc >= cc)) {
 			misfit(t, i, false, 66);

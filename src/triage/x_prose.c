@@ -106,6 +106,10 @@ static const struct {
 	  "python.version" },
 	{ "\xed\x8c\x8c\xec\x9d\xb4\xec\x8d\xac",
 	  "\xed\x8c\x8c\xec\x9d\xb4\xec\x8d\xac\\s*(3\\.\\d{1,2}(?:\\.\\d+)?)", "python.version" },
+	{ "nvcc",
+	  "\\bnvcc(?: --version| -V)?(?: version| release| is| says| reports| shows| at| from|:| =|,)*"
+	  "\\s*(?:cuda |release )?v?((?:[89]|1[0-3])\\.\\d)(?=[\\s,;:)]|\\.(?:\\s|$)|$)",
+	  "toolkit.version" },
 	{ "indows", "\\b(windows)\\s+(?:1[01]|7|8|server)\\b", "host.system" },
 	{ "buntu", "(?<![\\w:/-])ubuntu\\s+(\\d\\d\\.\\d\\d)\\b", "ubuntu" },
 };
@@ -135,6 +139,8 @@ static bool known_already(const struct paste *p, const char *fact)
 		return py && fact_known(&py->torch.version);
 	if (strcmp(fact, "python.version") == 0)
 		return py && fact_known(&py->version);
+	if (strcmp(fact, "toolkit.version") == 0)
+		return s->n_toolkits > 0;
 	if (strcmp(fact, "host.system") == 0)
 		return fact_known(&s->host.system) || sign_has(p, "wsl-word") ||
 		       sign_has(p, "wsl-kernel");
