@@ -133,6 +133,30 @@ static bool toolkit_other_major(struct triage *t, const struct torch *torch)
 	return cuda && kit && look_branch(cuda) != look_branch(kit);
 }
 
+/* Every index that is named is the one without CUDA. */
+static bool only_cpu_index(const struct snapshot *s)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		if (!fact_is(&s->signs[i].id, "index-tag"))
+			continue;
+		any = true;
+		if (!fact_is(&s->signs[i].value, "cpu"))
+			return false;
+	}
+	return any;
+}
+
+/* The major release of a package of the judged environment; 0 when it is not known. */
+static unsigned major_of(const struct snapshot *s, const char *name)
+{
+	const struct package *p = s->n_pythons ? python_package(&s->pythons[0], name) : NULL;
+
+	return p && fact_known(&p->version) ? look_branch(p->version.value) : 0;
+}
+
 static void fact_atoms(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -171,6 +195,9 @@ static void fact_atoms(struct triage *t)
 	when(t, s->n_gpus > 0, "gpu");
 	when(t, all_ampere(s), "gpus-ampere");
 	when(t, jax_without_cuda(s), "jax-alone");
+	when(t, only_cpu_index(s), "cpu-index");
+	when(t, major_of(s, "numpy") >= 2, "numpy-2");
+	when(t, major_of(s, "numpy") == 1, "numpy-1");
 	when(t, fact_known(&s->driver.version), "driver");
 	when(t, s->n_toolkits > 0, "toolkit");
 	when(t, toolkit_other_major(t, torch), "toolkit-other-major");

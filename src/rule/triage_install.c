@@ -146,7 +146,7 @@ static void not_found(struct triage *t)
 		f = triage_add(t, FINDING_PYTHON_NO_WHEEL, 86, "no-dist");
 		finding_message(t->j, f, _("PyTorch %s has no wheel for Python %s here."), version,
 				python);
-	} else if (plus && !tag && !triage_has(t, "whl-seen")) {
+	} else if (plus && !tag && !triage_has(t, "whl-seen") && !triage_has(t, "no-dist-none")) {
 		triage_add(t, FINDING_WRONG_INDEX_TAG, 64, "no-dist");
 	} else {
 		triage_add(t, FINDING_PYTHON_NO_WHEEL, r.any_python ? 60 : 66, "no-dist");
@@ -155,17 +155,20 @@ static void not_found(struct triage *t)
 
 /* -------- what was put in place of what */
 
-/* A session that prints a CUDA build, installs what a project asks for, and prints a CPU build. */
+/* A session that prints a CUDA build, installs what a project asks for, and prints a CPU build; or
+ * one who says that it was so. */
 static bool before_and_after(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
 	const char *was = s->n_pythons ? fact_value(&s->pythons[0].torch.version, "") : "";
 	const char *is = triage_value(t, "differs:torch.version");
+	const char *change = triage_has(t, "reqs-installed") ? "reqs-installed" : "change-said";
 
-	if (!is || !strstr(was, "+cu") || !strstr(is, "+cpu") || !triage_has(t, "reqs-installed"))
+	if (!is || !strstr(was, "+cu") || !strstr(is, "+cpu") || !triage_has(t, change) ||
+	    triage_has(t, "notebook"))
 		return false;
-	triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 95,
-		   "differs:torch.version reqs-installed");
+	triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 95, "differs:torch.version");
+	triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 0, change);
 	return true;
 }
 
@@ -192,6 +195,18 @@ static void taken_back(struct triage *t)
 	triage_add(t, FINDING_TORCH_REPLACED_BY_DEPENDENCY, 88, "torch-taken-up");
 }
 
+/* Has what PyPI gives here for this release no CUDA? */
+static bool pypi_without_cuda(struct triage *t, const char *release)
+{
+	const struct torch_row *const *rows = compat_torch_of_release(t->j->c, release);
+	const char *platform = look_platform(t->j->s);
+
+	for (; *rows; rows++)
+		if ((*rows)->pypi_default && strcmp((*rows)->platform, platform) == 0)
+			return (*rows)->cuda == NULL;
+	return false;
+}
+
 static void replaced(struct triage *t)
 {
 	const char *old = triage_value(t, "uninstalled-torch");
@@ -210,12 +225,38 @@ static void replaced(struct triage *t)
 	    strstr(triage_value(t, "torch-plus-any"), "+cu"))
 		was_cuda = true;
 	if (was_cuda && (strstr(now, "+cpu") || triage_has(t, "torch-cpu") ||
-			 (!is_cuda && (triage_has(t, "windows") || triage_has(t, "cpu-said")))))
+			 (!is_cuda && (triage_has(t, "windows") || triage_has(t, "cpu-said") ||
+				       pypi_without_cuda(t, now)))))
 		triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 93,
 			   "uninstalled-torch|installed-torch");
 	else if (was_cuda && triage_has(t, "uninstalled-torch"))
 		triage_add(t, FINDING_TORCH_REPLACED_BY_DEPENDENCY, 88,
 			   "uninstalled-torch installed-torch");
+}
+
+/* Two packages that want different releases of PyTorch: whatever is installed breaks one. */
+static void two_pins(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *other = NULL, *v;
+	size_t i, k;
+
+	for (i = 0; i < s->n_signs; i++) {
+		if (!fact_is(&s->signs[i].id, "pin-torch-other"))
+			continue;
+		other = fact_value(&s->signs[i].value, "");
+		for (k = 0; k < s->n_signs; k++) {
+			v = fact_value(&s->signs[k].value, "");
+			if ((fact_is(&s->signs[k].id, "requires-torch") ||
+			     fact_is(&s->signs[k].id, "pin-torch-other")) &&
+			    strcmp(v, other) != 0) {
+				triage_add(t, FINDING_CONFLICTING_PINS, 92,
+					   "pin-torch-other requires-torch|pin-torch-other");
+				t->against[FINDING_TORCH_TORCHVISION_MISMATCH] = true;
+				return;
+			}
+		}
+	}
 }
 
 /* -------- packages beside each other */
@@ -343,5 +384,6 @@ void triage_install(struct triage *t)
 	not_found(t);
 	replaced(t);
 	taken_back(t);
+	two_pins(t);
 	pairs(t);
 }

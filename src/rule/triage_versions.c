@@ -51,6 +51,20 @@ static int highest(const char *const *list, size_t n)
 	return high;
 }
 
+static int lowest(const char *const *list, size_t n)
+{
+	int low = 1000;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		int cc = strncmp(list[i], "sm_", 3) == 0 ? (int)strtol(list[i] + 3, NULL, 10) : low;
+
+		if (cc < low)
+			low = cc;
+	}
+	return low;
+}
+
 static const char *named(struct triage *t, size_t i)
 {
 	const char *name = fact_value(&t->j->s->gpus[i].name, NULL);
@@ -76,7 +90,18 @@ static void misfit(struct triage *t, size_t i, bool old, int weight)
 		remedy_torch(t->j, f, &t->j->s->pythons[0]);
 }
 
-/* The list that the message or get_arch_list() printed. */
+/* A chip of Jetson, which runs no code of the desktop chips beside it in a list. */
+static bool is_tegra(int cc)
+{
+	return cc == 53 || cc == 62 || cc == 72 || cc == 87;
+}
+
+/* Left out by a list that knows newer ones; a Jetson is left out of lists that begin below it. */
+static bool left_behind(const struct look_archs *a, int cc, int high)
+{
+	return cc < high && !(is_tegra(cc) && lowest(a->list, a->n) < cc);
+}
+
 /* Code of an old chip alone stands for the newest: what the build brings beside it has none. */
 static bool old_ptx(const struct triage *t, const struct look_archs *a, int cc, int high)
 {
@@ -87,6 +112,7 @@ static bool old_ptx(const struct triage *t, const struct look_archs *a, int cc, 
 	       strncmp(entry, "compute_", 8) == 0 && strtol(entry + 8, NULL, 10) < high;
 }
 
+/* The list that the message or get_arch_list() printed. */
 static bool by_list(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -112,7 +138,7 @@ static bool by_list(struct triage *t)
 		/* A build that knows a newer one has left this one out. */
 		/* A build without code for the GPU sees it: is_available() is True then. */
 		said = triage_has(t, "no-kernel-image") || triage_has(t, "arch-misfit");
-		misfit(t, i, cc < high,
+		misfit(t, i, left_behind(&a, cc, high),
 		       said || !a.from_table		       ? 88
 		       : triage_has(t, "cuda-available-false") ? 56
 							       : 70);
@@ -327,6 +353,9 @@ static void ptx(struct triage *t)
 
 void triage_versions(struct triage *t)
 {
+	/* A kernel was looked for: CUDA started, so that the driver serves this build. */
+	if (triage_has(t, "no-kernel-image"))
+		t->against[FINDING_NO_DRIVER_CAN_HELP] = true;
 	if (!by_list(t))
 		by_age(t);
 	min_max(t);

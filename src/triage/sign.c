@@ -371,6 +371,13 @@ bool sign_has(const struct paste *p, const char *id)
 	return sign_last(p, id) != NULL;
 }
 
+const char *sign_value(const struct paste *p, const char *id)
+{
+	const struct sign *g = sign_last(p, id);
+
+	return g ? fact_value(&g->value, NULL) : NULL;
+}
+
 void sign_add(struct paste *p, const char *id, size_t line, struct view value)
 {
 	const char *source;

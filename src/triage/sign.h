@@ -15,5 +15,7 @@ int sign_scan(struct paste *p, struct err *err) ATTR_MUST;
 /* A sign that an extractor saw: its id is one of those that rules know. value may be empty. */
 void sign_add(struct paste *p, const char *id, size_t line, struct view value);
 bool sign_has(const struct paste *p, const char *id);
+/* What the last sign of this id names; NULL when there is none or it names nothing. */
+const char *sign_value(const struct paste *p, const char *id);
 
 #endif

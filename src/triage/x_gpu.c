@@ -23,6 +23,8 @@ static const char *const names[] = {
 	"\\b(?:NVIDIA )?G[BH](?:10|200|300)\\b",
 	"\\b(?:NVIDIA )?(?:L40S?|A10G?|A30|A40|RTX 6000 Ada)\\b",
 	"\\bNVIDIA (?:L4|L20|T4|A2|A16|T1000|T400|T600)\\b",
+	"(?<![\\w./-])(?:P40|M40|M60|K80|K40[cm]?|V100S)(?![\\w.]|-\\w)",
+	"(?<![\\w./-])(?:T4|L4|P4)(?= GPUs?\\b|s\\b)|(?<=GPU: |on a |on an |ith a |olab )(?:T4|L4|P4)(?![\\w.-])",
 	"\\bJetson (?:AGX |Orin |Xavier |TX\\d|Nano|Thor)[\\w ]{0,12}",
 	"\\bGRID [A-Z]\\d+[A-Z]?(?:-\\d+[A-Z]+)?\\b",
 	"\\bNVIDIA [A-Z]\\d{1,3}-\\d+[A-Z]\\b",
@@ -30,12 +32,13 @@ static const char *const names[] = {
 
 static bool may_hold(struct view s)
 {
-	static const char *const hints[] = { "RTX",	"GTX",	  "rtx",    "gtx",   "GeForce",
-					     "geforce", "Tesla",  "Quadro", "TITAN", "Titan",
-					     "100",	"200",	  "300",    "800",   "GB10",
-					     "L40",	"A10",	  "A30",    "A40",   "H20",
-					     "NVIDIA",	"Jetson", "GRID",   "tesla", "quadro",
-					     "titan",	"jetson", "nvidia" };
+	static const char *const hints[] = {
+		"RTX",	  "GTX",   "rtx",    "gtx",    "GeForce", "geforce", "Tesla", "Quadro",
+		"TITAN",  "Titan", "100",    "200",    "300",	  "800",     "GB10",  "L40",
+		"A10",	  "A30",   "A40",    "H20",    "NVIDIA",  "Jetson",  "GRID",  "tesla",
+		"quadro", "titan", "jetson", "nvidia", "P40",	  "M40",     "M60",   "K80",
+		"K40",	  "T4",	   "L4",     "P4"
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(hints); i++)

@@ -112,6 +112,22 @@ static bool in_tree(struct paste *p, struct view s, size_t i)
 	return false;
 }
 
+/* "- torch==2.7.1+cu128" with "+ torch==2.6.0" beside it: one was put in place of the other. */
+static bool exchanged(const struct paste *p, struct view s, size_t i)
+{
+	ptrdiff_t n = view_find(s, "==");
+	size_t k, from = i > 6 ? i - 6 : 0;
+
+	for (k = from; n > 2 && k < p->t.n && k <= i + 6; k++) {
+		struct view o = p->t.lines[k].s;
+
+		if (o.n > (size_t)n + 1 && o.p[0] == '+' &&
+		    strncmp(o.p + 1, s.p + 1, (size_t)n + 1) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void packages_line(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
@@ -125,7 +141,8 @@ static void packages_line(struct paste *p, size_t i)
 	if (s.n > 400)
 		return;
 	/* uv says what it took away with the dash that an exported environment lists with. */
-	if (view_starts(s, "- ") && (paste_under(p, i, "uv ") || view_starts(s, "- cuda-")))
+	if (view_starts(s, "- ") &&
+	    (paste_under(p, i, "uv ") || view_starts(s, "- cuda-") || exchanged(p, s, i)))
 		return;
 	s = without_mark(s);
 	if (view_find(s, "==") > 0 && paste_match(p, "^([A-Za-z][\\w.-]+)==([\\w.+!-]+)$", s, &m)) {
@@ -182,7 +199,7 @@ static void uv_changes(struct paste *p, struct view s, size_t i)
 	if (!paste_match(p, "^([+~-]) torch==(\\d[\\w.+]*)", s, &m))
 		return;
 	if (view_is(m.group[1], "-")) {
-		if (!paste_under(p, i, "uv "))
+		if (!paste_under(p, i, "uv ") && !exchanged(p, s, i))
 			return;
 		sign_add(p, "uninstalled-torch", i, m.group[2]);
 		return;
@@ -221,10 +238,10 @@ static void wanted(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(
-		    p,
-		    "(?:requirement|distribution found for|install(?: \\S+)*?)\\s+[\"']?(torch==[\\w.+]+)",
-		    s, &m))
+	if (paste_match(p,
+			"(?:requirement|distribution found for|no versions? of|you require|"
+			"install(?: \\S+)*?)\\s+[\"']?(torch==[\\w.+]+)",
+			s, &m))
 		sign_add(p, "wants-torch", i, view_skip(m.group[1], 7));
 	else if (paste_match(p,
 			     "(?:requirement|distribution found for)\\s+([\\w.-]+)(?:[=<>~! (]|$)",
@@ -275,7 +292,7 @@ static void install_line(struct paste *p, size_t i)
 			 m.group[1].n	? m.group[1]
 			 : m.group[2].n ? m.group[2]
 					: m.group[3]);
-	if (view_find(s, "==") >= 0 || view_find(s, "requirement") >= 0 ||
+	if (view_find(s, "==") >= 0 || view_find(s, "equire") >= 0 ||
 	    view_find(s, "distribution") >= 0)
 		wanted(p, s, i);
 }

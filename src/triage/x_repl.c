@@ -6,6 +6,7 @@
 #include "base/regex.h"
 #include "triage/paste.h"
 #include "triage/sign.h"
+#include "triage/tuple.h"
 
 struct question {
 	const char *asks; /* in the command */
@@ -93,10 +94,30 @@ static void environment(struct paste *p, struct view cmd, struct view s, size_t 
 			       i);
 }
 
+/* The PyTorch that answers is of another release than the one that was installed just above. */
+static void other_than_installed(struct paste *p, struct view cmd, struct view s, size_t i)
+{
+	const char *put = sign_value(p, "installed-torch");
+	struct regex_match m;
+	size_t n;
+
+	if (!put || view_find(cmd, "torch.__version__") < 0 ||
+	    !paste_match(p, "(?<![\\w.])(\\d+\\.\\d+\\.\\d+)", s, &m))
+		return;
+	n = strcspn(put, "+");
+	if (m.group[1].n != n || strncmp(m.group[1].p, put, n) != 0)
+		sign_add(p, "runs-other-torch", i, m.group[1]);
+}
+
 static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 {
 	size_t k, asked = 0;
 
+	if (view_find(cmd, "__version__") >= 0 || view_find(cmd, "version.cuda") >= 0 ||
+	    view_find(cmd, "sys.") >= 0) {
+		other_than_installed(p, cmd, s, i);
+		tuple_answer(p, cmd, s, i);
+	}
 	if (view_find(cmd, "cuda.is_available") >= 0 || view_find(cmd, "is_built_with_cuda") >= 0) {
 		if (view_is(s, "True") || view_ends(s, " True") || begins(s, "True"))
 			sign_add(p, "cuda-available-true", i, s);
@@ -130,16 +151,6 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 			if (s.n && (strcmp(questions[k].fact, "torch.archs") == 0 || s.n < 80))
 				paste_fact(p, questions[k].fact, s, i);
 		}
-	if (asked > 1 && s.n < 120) {
-		struct regex_match m;
-
-		if (view_find(cmd, "torch.__version__") >= 0 &&
-		    paste_match(p, "^(\\d+\\.\\d+\\.\\d+\\S*)\\s+(\\S+)?", s, &m)) {
-			paste_fact(p, "torch.version", m.group[1], i);
-			if (view_find(cmd, "torch.version.cuda") >= 0 && m.group[2].n)
-				paste_fact(p, "torch.cuda", m.group[2], i);
-		}
-	}
 }
 
 /* The interpreter prints nothing for None: the next prompt follows at once. */
