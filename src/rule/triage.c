@@ -583,6 +583,7 @@ const struct finding *triage_root(struct judge *j)
 	triage_libraries(t);
 	triage_machine(t);
 	triage_install(t);
+	triage_frameworks(t);
 	weigh(t);
 	root = strongest(j);
 	if (root)

@@ -59,6 +59,7 @@ void triage_versions(struct triage *t);
 void triage_libraries(struct triage *t);
 void triage_machine(struct triage *t);
 void triage_install(struct triage *t);
+void triage_frameworks(struct triage *t);
 /* What to ask for when nothing decides. */
 void triage_asks(struct triage *t);
 

@@ -248,16 +248,22 @@ static void cudnn_major(struct triage *t)
 			want, brings);
 }
 
-/* CuPy for CUDA 11 does not want libraries of CUDA 12: something else of that name was taken. */
-static void cupy(struct triage *t, const struct sign *g)
+/* What is for CUDA 11 does not want libraries of CUDA 12: something else of that name was taken. */
+static void of_another_major(struct triage *t, const struct sign *g)
 {
 	const char *major = triage_value(t, "cupy-cuda");
+	const char *by = "cupy-cuda";
 	struct soname want;
 
+	/* TensorFlow of CUDA 11: libcusolver has the soname 11 in CUDA 12, too. */
+	if (!major && triage_has(t, "opened-cudart")) {
+		major = triage_value(t, "opened-cudart");
+		by = "opened-cudart";
+	}
 	if (major && parse(fact_value(&g->value, NULL), &want) && *want.version &&
 	    strcmp(want.name, "libnvJitLink") == 0 &&
 	    strtol(major, NULL, 10) < strtol(want.version, NULL, 10))
-		triage_add(t, FINDING_LIB_SHADOWING, 86, "cupy-cuda");
+		triage_add(t, FINDING_LIB_SHADOWING, 86, by);
 }
 
 /* onnxruntime-gpu says which CUDA and cuDNN it needs. */
@@ -276,7 +282,7 @@ static void ort(struct triage *t)
 static void missing_and(struct triage *t, const struct sign *g)
 {
 	missing(t, g);
-	cupy(t, g);
+	of_another_major(t, g);
 }
 
 void triage_libraries(struct triage *t)
@@ -289,6 +295,8 @@ void triage_libraries(struct triage *t)
 		    fact_is(&s->signs[i].id, "ldd-not-found") ||
 		    fact_is(&s->signs[i].id, "library-not-found-said"))
 			missing_and(t, &s->signs[i]);
+		else if (fact_is(&s->signs[i].id, "nvjitlink-wanted"))
+			of_another_major(t, &s->signs[i]);
 		else if (fact_is(&s->signs[i].id, "dll-missing"))
 			triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, 66, "dll-missing");
 	cudnn_there(t);

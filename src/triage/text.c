@@ -168,9 +168,8 @@ static struct view odd_prompt(struct view v)
 
 struct view text_prompt(struct view v)
 {
-	static const char *const simple[] = {
-		"$ ", ">>> ", "% ", "! ", "!", "\xe2\x9d\xaf ", "+ "
-	};
+	static const char *const simple[] = { "$ ", ">>> ", "julia> ",	     "% ",
+					      "! ", "!",    "\xe2\x9d\xaf ", "+ " };
 	struct view cmd;
 	size_t i;
 
@@ -181,7 +180,7 @@ struct view text_prompt(struct view v)
 			continue;
 		cmd = view_trim(view_skip(v, strlen(simple[i])));
 		/* "!" and "+" begin other things too. */
-		if (i <= 1 || is_program(cmd))
+		if (i <= 2 || is_program(cmd))
 			return cmd;
 	}
 	if (view_starts(v, ">>>") && v.n > 3 && isalpha((unsigned char)v.p[3]))
@@ -239,8 +238,7 @@ static bool is_fence(struct view v)
 	return view_starts(v, "```") || view_starts(v, "~~~");
 }
 
-static void add_line(struct text *t, struct view s, uint32_t number, int32_t *by,
-		     struct regex *re)
+static void add_line(struct text *t, struct view s, uint32_t number, int32_t *by, struct regex *re)
 {
 	struct view cmd;
 	struct line *l;

@@ -98,8 +98,10 @@ static void link_line(struct paste *p, struct view s, size_t i)
 }
 
 static const char listed_path[] =
-	"(?<![\\w/.-])(\\S*/lib(?:cud|cublas|cufft|curand|cusolver|cusparse|nvinfer|nccl)\\w*\\.so[.\\d]*|"
-	"lib(?:cud|cublas|cufft|curand|cusolver|cusparse|nvinfer|nccl)\\w*\\.so[.\\d]*)";
+	"(?<![\\w/.-])(\\S*/lib(?:cud|cublas|cufft|cupti|curand|cusolver|cusparse|nvinfer|nvjitlink|"
+	"nvrtc|nccl)\\w*\\.so[.\\d]*|"
+	"lib(?:cud|cublas|cufft|cupti|curand|cusolver|cusparse|nvinfer|nvjitlink|nvrtc|nccl)\\w*"
+	"\\.so[.\\d]*)";
 
 static void library(struct paste *p, struct view s, size_t i)
 {

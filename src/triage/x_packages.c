@@ -7,10 +7,23 @@
 #include "triage/paste.h"
 #include "triage/sign.h"
 
+/* conda's builds of TensorFlow: "mkl_py310h...", "eigen_...", "cpu_..."; "gpu_...", "cuda112...".
+ */
+static void conda_tensorflow(struct paste *p, const struct regex_match *m, size_t i)
+{
+	if (!view_starts(m->group[1], "tensorflow"))
+		return;
+	if (paste_match(p, "^(?:mkl|eigen|cpu)_", m->group[3], NULL))
+		sign_add(p, "conda-tf-cpu", i, m->group[3]);
+	else if (paste_match(p, "^(?:gpu|cuda)", m->group[3], NULL))
+		sign_add(p, "conda-tf-cuda", i, m->group[3]);
+}
+
 static void conda_row(struct paste *p, const struct regex_match *m, size_t i)
 {
 	paste_package(p, m->group[1], m->group[2], i);
 	p->packages_seen++;
+	conda_tensorflow(p, m, i);
 	if (!view_is(m->group[1], "pytorch") && !view_is(m->group[1], "torch"))
 		return;
 	if (paste_match(p, "cpu", m->group[3], NULL))

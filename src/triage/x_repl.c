@@ -118,6 +118,13 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 		other_than_installed(p, cmd, s, i);
 		tuple_answer(p, cmd, s, i);
 	}
+	/* "julia> CUDA.functional()" answers true; "> cuda_is_available()" of R "[1] FALSE". */
+	if (view_find(cmd, "CUDA.functional") >= 0 || view_find(cmd, "cuda_is_available") >= 0) {
+		if (view_is(s, "true") || view_is(s, "[1] TRUE"))
+			sign_add(p, "cuda-available-true", i, s);
+		else if (view_is(s, "false") || view_is(s, "[1] FALSE"))
+			sign_add(p, "cuda-available-false", i, s);
+	}
 	if (view_find(cmd, "cuda.is_available") >= 0 || view_find(cmd, "is_built_with_cuda") >= 0) {
 		if (view_is(s, "True") || view_ends(s, " True") || begins(s, "True"))
 			sign_add(p, "cuda-available-true", i, s);
@@ -163,6 +170,20 @@ static void silent(struct paste *p, size_t i)
 		paste_fact(p, "torch.cuda", VIEW("None"), i);
 }
 
+/* "[PhysicalDevice(name='/physical_device:CPU:0', ...)]" and no GPU; "Num GPUs Available:  0". */
+static void tf_devices(struct paste *p, struct view s, size_t i)
+{
+	if (view_find(s, "physical_device:") >= 0) {
+		if (view_find(s, "device:GPU:0") >= 0)
+			sign_add(p, "cuda-works", i, (struct view){ 0 });
+		else if (paste_match(p, "device:CPU:0', device_type='CPU'\\)\\]", s, NULL))
+			sign_add(p, "tf-no-gpu", i, (struct view){ 0 });
+	}
+	if (view_find(s, "GPUs Available") >= 0 &&
+	    paste_match(p, "Num GPUs Available:?\\s+0$", s, NULL))
+		sign_add(p, "tf-no-gpu", i, (struct view){ 0 });
+}
+
 static void repl_line(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
@@ -177,6 +198,7 @@ static void repl_line(struct paste *p, size_t i)
 	    paste_match(p, "list_physical_devices\\([^)]*\\)\\s*(?:->|=>|=|:|#)?\\s*\\[\\]", l->s,
 			NULL))
 		sign_add(p, "tf-no-gpu", i, (struct view){ 0 });
+	tf_devices(p, l->s, i);
 	if (view_find(l->s, "ython") >= 0 && view_find(l->s, ".final.") < 0 &&
 	    paste_match(p, "\\bpython(?: version)?[ :=]+v?(\\d\\.\\d+(?:\\.\\d+)?)\\b", l->s, &m))
 		paste_fact(p, "python.version", m.group[1], i);

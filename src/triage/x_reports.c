@@ -90,9 +90,11 @@ static void take(struct paste *p, const struct form *f, const struct regex_match
 	}
 }
 
-/* A JAX that sees only the processor. */
+/* A JAX that sees only the processor, or its GPUs. */
 static void jax_devices(struct paste *p, struct view s, size_t i)
 {
+	if (paste_match(p, "\\[(?:Cuda|Gpu|StreamExecutorGpu)Device\\(id=\\d", s, NULL))
+		sign_add(p, "cuda-works", i, (struct view){ 0 });
 	if (!paste_match(p,
 			 "jax\\.(?:local_)?devices.{0,40}\\[CpuDevice|^\\[CpuDevice\\(id=0\\)\\]$",
 			 s, NULL))
@@ -111,7 +113,7 @@ static void reports_line(struct paste *p, size_t i)
 	for (k = 0; k < ARRAY_LEN(forms); k++)
 		if (view_find(s, forms[k].hint) >= 0 && paste_match(p, forms[k].pattern, s, &m))
 			take(p, &forms[k], &m, i);
-	if (view_find(s, "CpuDevice") >= 0)
+	if (view_find(s, "Device(id=") >= 0)
 		jax_devices(p, s, i);
 	if (paste_under(p, i, "get_device_capability") &&
 	    paste_match(p, "^\\((\\d+), ?(\\d)\\)$", s, &m))

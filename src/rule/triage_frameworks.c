@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TensorFlow, ONNX Runtime and others in a text: their releases held against the tables, and
+ * packages that hold no CUDA.  What project files would install is not judged here. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "rule/look.h"
+#include "rule/project.h"
+#include "rule/triage.h"
+
+static const struct package *package(const struct triage *t, const char *name)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	for (i = 0; s->n_pythons && i < s->pythons[0].n_packages; i++)
+		if (fact_is(&s->pythons[0].packages[i].name, name))
+			return &s->pythons[0].packages[i];
+	return NULL;
+}
+
+/* -------- what a release needs, and what the text says is there */
+
+struct needs {
+	const struct package *of;
+	const char *cuda; /* "10.1", "12.x" */
+	unsigned cudnn;	  /* major; 0: not known */
+};
+
+/* A toolkit in the text, the first that it names; NULL when it names none. */
+static const struct fact *toolkit(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+
+	return s->n_toolkits && fact_known(&s->toolkits[0].version) ? &s->toolkits[0].version
+								    : NULL;
+}
+
+/* Up to CUDA 10 each minor release has libraries of its own names. */
+static bool same_cuda(const char *have, const char *need)
+{
+	size_t n = strlen(need);
+
+	if (project_major(need) != project_major(have))
+		return false;
+	return project_major(need) > 10 || view_starts(view_of(have), need) ||
+	       strncmp(need, have, n) == 0;
+}
+
+/* Major of the cuDNN that is said to be installed. */
+static unsigned cudnn_said(const struct triage *t)
+{
+	return project_major(triage_value(t, "cudnn-said"));
+}
+
+static bool cuda_differs(struct triage *t, const struct needs *n, int weight)
+{
+	const struct fact *have = toolkit(t);
+	struct finding *f;
+
+	if (!have || !n->cuda || same_cuda(have->value, n->cuda))
+		return false;
+	f = triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, weight, "tf-no-gpu|ort-dll|tf-libs");
+	finding_fact(t->j, f, n->of->name.value, &n->of->version, NULL);
+	finding_fact(t->j, f, "toolkit.version", have, n->cuda);
+	finding_message(t->j, f,
+			_("%s %s needs the libraries of CUDA %s, and what is installed is CUDA "
+			  "%s."),
+			n->of->name.value, n->of->version.value, n->cuda, have->value);
+	return true;
+}
+
+static bool cudnn_differs(struct triage *t, const struct needs *n, unsigned have, int weight)
+{
+	struct finding *f;
+
+	if (!have || !n->cudnn || have == n->cudnn)
+		return false;
+	f = triage_add(t, FINDING_CUDNN_MAJOR_MISMATCH, weight, "tf-no-gpu|ort-dll|cudnn-said");
+	finding_fact(t->j, f, n->of->name.value, &n->of->version, NULL);
+	finding_message(t->j, f, _("%s %s needs cuDNN %u, and what is there is cuDNN %u."),
+			n->of->name.value, n->of->version.value, n->cudnn, have);
+	return true;
+}
+
+/* -------- ONNX Runtime: its provider is there, and a library that it needs is not */
+
+static bool ort_needs(struct triage *t, struct needs *ret)
+{
+	const struct json *row;
+
+	ret->of = package(t, "onnxruntime-gpu");
+	row = ret->of ? project_row(t->j, "onnxruntime", fact_value(&ret->of->version, NULL),
+				    "channel", "pypi")
+		      : NULL;
+	if (!row)
+		return false;
+	ret->cuda = json_get_str(row, "cuda_major");
+	ret->cudnn = project_major(json_get_str(row, "cudnn_linux"));
+	return true;
+}
+
+/* PyTorch in the same process brings its libraries: cuDNN 8 before 2.4, 9 since. */
+static unsigned torch_cudnn(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *release = s->n_pythons ? look_torch_release(t->j, &s->pythons[0].torch) : NULL;
+
+	return release ? look_driver_below(release, "2.4") ? 8 : 9 : 0;
+}
+
+/* Which library it is, by what the release needs and the text lists. */
+static bool ort_library(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	struct needs n = { .of = NULL };
+	const char *torch_cuda;
+
+	if (!ort_needs(t, &n))
+		return false;
+	if (cuda_differs(t, &n, 82) || cudnn_differs(t, &n, cudnn_said(t), 80))
+		return true;
+	torch_cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
+	if (!toolkit(t) && torch_cuda && project_major(torch_cuda) != project_major(n.cuda)) {
+		struct finding *f = triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, 74, "ort-dll");
+
+		finding_fact(t->j, f, "onnxruntime-gpu", &n.of->version, NULL);
+		finding_fact(t->j, f, "torch.version", &s->pythons[0].torch.version, n.cuda);
+		return true;
+	}
+	if (!triage_has(t, "cudnn-said") && cudnn_differs(t, &n, torch_cudnn(t), 76))
+		return true;
+	if (!toolkit(t) || triage_has(t, "cudnn-said"))
+		return false;
+	triage_add(t, FINDING_CUDNN_NOT_FOUND, 64, "ort-dll");
+	return true;
+}
+
+static void ort_provider(struct triage *t)
+{
+	struct finding *f;
+
+	if (!triage_has(t, "ort-dll") || triage_has(t, "lib-missing") ||
+	    triage_has(t, "zlibwapi") || triage_has(t, "vcredist") || ort_library(t))
+		return;
+	f = triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, 56, "ort-dll");
+	finding_message(t->j, f, "%s",
+			_("The provider's own file is there, and a library of CUDA or cuDNN that "
+			  "it needs is not found."));
+}
+
+/* -------- TensorFlow */
+
+static const struct package *tf_package(const struct triage *t)
+{
+	const struct package *k = package(t, "tensorflow");
+
+	return k ? k : package(t, "tensorflow-gpu");
+}
+
+/* The row of the release, or of the first of its series; Windows and Linux need the same. */
+static bool tf_needs(struct triage *t, struct needs *ret)
+{
+	const struct json *row;
+	const char *v, *dot;
+
+	ret->of = tf_package(t);
+	v = ret->of ? fact_value(&ret->of->version, NULL) : NULL;
+	row = v ? project_row(t->j, "tensorflow", v, "platform", "linux_x86_64") : NULL;
+	dot = v ? strrchr(v, '.') : NULL;
+	if (!row && dot && dot > strchr(v, '.'))
+		row = project_row(t->j, "tensorflow",
+				  arena_printf(t->j->a, "%.*s.0", (int)(dot - v), v), "platform",
+				  "linux_x86_64");
+	if (!row)
+		return false;
+	ret->cuda = json_get_str(row, "cuda");
+	ret->cudnn = project_major(json_get_str(row, "cudnn"));
+	return true;
+}
+
+/* No wheel of NVIDIA in a list that was made to show them. */
+static bool no_nvidia_wheels(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	for (i = 0; s->n_pythons && i < s->pythons[0].n_packages; i++)
+		if (strncmp(fact_value(&s->pythons[0].packages[i].name, ""), "nvidia-", 7) == 0)
+			return false;
+	return triage_has(t, "lists-nvidia-wheels");
+}
+
+/* On native Windows a later release has no GPU at all, whatever is installed. */
+static bool tf_without_gpu(const struct triage *t, const struct needs *n)
+{
+	return triage_has(t, "windows") && n->of &&
+	       !look_driver_below(fact_value(&n->of->version, "0"), "2.11");
+}
+
+static void tensorflow(struct triage *t)
+{
+	struct needs n = { .of = NULL };
+	bool known;
+
+	if (!triage_holds(t, "tf-no-gpu|tf-libs|tf-cudart-stub !tf-and-cuda !lib-missing", NULL))
+		return;
+	known = tf_needs(t, &n);
+	if (tf_without_gpu(t, &n) ||
+	    (known && (cuda_differs(t, &n, 74) || cudnn_differs(t, &n, cudnn_said(t), 70))))
+		return;
+	/* The driver is there, so that the drivers that it misses are the CUDA libraries. */
+	if (triage_holds(t, "tf-cudart-stub smi-works !container", NULL) && !toolkit(t))
+		triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, no_nvidia_wheels(t) ? 76 : 60,
+			   "tf-cudart-stub smi-works");
+}
+
+/* -------- packages without CUDA */
+
+/* The package that was installed, the one that has CUDA, and how it shows. */
+static const struct {
+	const char *cpu, *gpu, *terms;
+} without_cuda[] = {
+	{ "tensorflow-cpu", "tensorflow",
+	  "tf-no-gpu|cuda-available-false|tf-build-cpu|tf-no-cuda-drivers" },
+	{ "onnxruntime", "onnxruntime-gpu", "ort-cpu ort-package-listed" },
+	{ "paddlepaddle", "paddlepaddle-gpu", "framework-no-cuda" },
+};
+
+static void cpu_packages(struct triage *t)
+{
+	const struct package *k;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(without_cuda); i++) {
+		k = package(t, without_cuda[i].cpu);
+		if (!k || package(t, without_cuda[i].gpu) ||
+		    !triage_holds(t, without_cuda[i].terms, NULL))
+			continue;
+		f = triage_add(t, FINDING_CPU_ONLY_WHEEL, 84, without_cuda[i].terms);
+		finding_fact(t->j, f, without_cuda[i].cpu, &k->version, NULL);
+		finding_message(t->j, f, _("The installed package is %s, which has no CUDA code."),
+				without_cuda[i].cpu);
+		return;
+	}
+}
+
+void triage_frameworks(struct triage *t)
+{
+	ort_provider(t);
+	tensorflow(t);
+	cpu_packages(t);
+}
