@@ -63,6 +63,8 @@ bool look_has_amd(const struct snapshot *s);
 bool look_gpu_used(const struct snapshot *s, size_t index);
 /* Does the list name a GPU twice, in whatever form?  CUDA then takes none (101). */
 bool look_visible_twice(const struct snapshot *s);
+/* Is one named by a profile of NVIDIA's vGPU software: "NVIDIA A10-4Q", "GRID T4-8C"? */
+bool look_virtual_gpu(const struct snapshot *s);
 int look_cc(const struct gpu *g); /* 89; -1 not known */
 /* Row of the matrix for this GPU: by subsystem, by PCI id, by name when that is one row, else NULL.
  */

@@ -31,6 +31,21 @@ bool look_has_amd(const struct snapshot *s)
 	return look_node(s, "kfd") != NULL;
 }
 
+bool look_virtual_gpu(const struct snapshot *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_gpus; i++) {
+		const char *name = fact_value(&s->gpus[i].name, "");
+		const char *dash = strrchr(name, '-');
+		size_t n = dash ? strspn(dash + 1, "0123456789") : 0;
+
+		if (n && strchr("QCBA", dash[1 + n]) && dash[1 + n] && !dash[2 + n])
+			return true;
+	}
+	return false;
+}
+
 int look_cc(const struct gpu *g)
 {
 	return cc_parse(fact_value(&g->compute_capability, NULL));

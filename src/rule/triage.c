@@ -193,6 +193,7 @@ static void fact_atoms(struct triage *t)
 	when(t, rocm, "torch-rocm");
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
 	when(t, s->n_gpus > 0, "gpu");
+	when(t, look_virtual_gpu(s), "vgpu");
 	when(t, all_ampere(s), "gpus-ampere");
 	when(t, jax_without_cuda(s), "jax-alone");
 	when(t, only_cpu_index(s), "cpu-index");
@@ -582,6 +583,7 @@ const struct finding *triage_root(struct judge *j)
 	triage_versions(t);
 	triage_libraries(t);
 	triage_machine(t);
+	triage_driver_rules(t);
 	triage_install(t);
 	triage_frameworks(t);
 	weigh(t);

@@ -58,6 +58,7 @@ struct finding *triage_add(struct triage *t, enum finding_id id, int weight, con
 void triage_versions(struct triage *t);
 void triage_libraries(struct triage *t);
 void triage_machine(struct triage *t);
+void triage_driver_rules(struct triage *t);
 void triage_install(struct triage *t);
 void triage_frameworks(struct triage *t);
 /* What to ask for when nothing decides. */

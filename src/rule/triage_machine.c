@@ -26,7 +26,8 @@ static void visible(struct triage *t)
 	long first;
 
 	if (!v || triage_has(t, "nodevfiles") || triage_has(t, "slurm") || triage_has(t, "ray") ||
-	    view_starts(view_of(v->value), "MIG-") || strchr(v->value, '$'))
+	    view_starts(view_of(v->value), "MIG-") ||
+	    (strchr(v->value, '$') && strcmp(v->value, "$0") != 0))
 		return;
 	senseless = *v->value && !isdigit((unsigned char)v->value[0]) &&
 		    strncmp(v->value, "GPU-", 4) != 0 && strncmp(v->value, "-", 1) != 0 &&

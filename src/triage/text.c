@@ -137,6 +137,34 @@ static struct view notebook_prompt(struct view v)
 	return view_trim(view_skip(v, (size_t)end + 2));
 }
 
+/* "➜  ~ cmd", "➜  folder git:(main) ✗ cmd" of zsh; "me@box ~/x> cmd" of fish. */
+static struct view arrow_prompt(struct view v)
+{
+	struct view rest, word;
+	ptrdiff_t at;
+
+	if (view_starts(v, "\xe2\x9e\x9c ")) {
+		rest = view_skip(v, 3);
+		if (!view_word(&rest, &word))
+			return (struct view){ 0 };
+		rest = view_trim(rest);
+		if (view_starts(rest, "git:("))
+			view_word(&rest, &word);
+		rest = view_trim(rest);
+		if (view_starts(rest, "\xe2\x9c\x97"))
+			rest = view_skip(rest, 3);
+		return view_trim(rest);
+	}
+	at = view_find(v, "> ");
+	if (at < 4 || at > 80 || view_chr(v, '@') < 1 || view_chr(v, '@') > at)
+		return (struct view){ 0 };
+	rest = (struct view){ v.p, (size_t)at };
+	if (view_word(&rest, &word) && view_chr(word, '@') > 0 && view_word(&rest, &word) &&
+	    strchr("~/", word.p[0]) && !view_trim(rest).n)
+		return view_trim(view_skip(v, (size_t)at + 2));
+	return (struct view){ 0 };
+}
+
 /* "# in container: ls /dev", "Singularity> ls", "(base) $ ls". */
 static struct view odd_prompt(struct view v)
 {
@@ -168,7 +196,7 @@ static struct view odd_prompt(struct view v)
 
 struct view text_prompt(struct view v)
 {
-	static const char *const simple[] = { "$ ", ">>> ", "julia> ",	     "% ",
+	static const char *const simple[] = { "$ ", ">>> ", "julia> ",	     "PS> ", "% ",
 					      "! ", "!",    "\xe2\x9d\xaf ", "+ " };
 	struct view cmd;
 	size_t i;
@@ -180,12 +208,14 @@ struct view text_prompt(struct view v)
 			continue;
 		cmd = view_trim(view_skip(v, strlen(simple[i])));
 		/* "!" and "+" begin other things too. */
-		if (i <= 2 || is_program(cmd))
+		if (i <= 3 || is_program(cmd))
 			return cmd;
 	}
 	if (view_starts(v, ">>>") && v.n > 3 && isalpha((unsigned char)v.p[3]))
 		return view_skip(v, 3);
 	cmd = notebook_prompt(v);
+	if (!cmd.n)
+		cmd = arrow_prompt(v);
 	if (!cmd.n)
 		cmd = windows_prompt(v);
 	if (!cmd.n)
@@ -367,13 +397,23 @@ size_t text_line_at(const struct text *t, size_t at)
 	return lo;
 }
 
+/* A prompt at which nothing was typed: "$", "me@box:~$", "PS C:\\>", ">>>". */
+static bool bare_prompt(struct view s)
+{
+	if (!s.n || s.n > 80 || !strchr("$#%>", s.p[s.n - 1]))
+		return false;
+	return s.n == 1 || view_is(s, ">>>") || view_starts(s, "PS ") ||
+	       (s.n > 3 && s.p[1] == ':' && s.p[2] == '\\') ||
+	       (view_chr(s, '@') > 0 && view_chr(s, ' ') < 0);
+}
+
 bool text_silent(const struct text *t, size_t i)
 {
 	size_t k;
 	bool sure = t->lines[i].cmd_at != CMD_BARE; /* a list of commands has no answers */
 
 	for (k = i + 1; k < t->n && t->lines[k].file == t->lines[i].file; k++) {
-		if (t->lines[k].cmd_at)
+		if (t->lines[k].cmd_at || bare_prompt(t->lines[k].s))
 			return sure;
 		if (t->lines[k].s.n)
 			return view_starts(t->lines[k].s, "# ") ||

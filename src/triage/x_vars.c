@@ -12,6 +12,61 @@ static const char known[] =
 	"LD_LIBRARY_PATH|LD_PRELOAD|PYTHONPATH|PYTHONNOUSERSITE|VIRTUAL_ENV|"
 	"CONDA_PREFIX|CC|CXX)[\"']?\\]?\\s?=\\s?(\"[^\"]*\"|'[^']*'|[^\\s;]*)";
 
+/* What a shell or an interpreter is asked for: echo $NAME, %NAME%, $env:NAME, os.environ["NAME"].
+ */
+static const char asked[] =
+	"^(?:(?:echo|printenv|Write-Output|Write-Host) [\"']?(?:\\$env:|[$%]|)\\{?|\\$env:|"
+	"(?:print\\()?(?:os\\.(?:environ(?:\\.get)?|getenv)|ENV|Sys\\.getenv|getenv)[\\[(][\"'])"
+	"([A-Z][A-Z0-9_]+)";
+/* Forms without "=": csh, fish, MATLAB; YAML and JSON. */
+static const char told[] =
+	"^\\W*(?:setenv|set -\\w+|Sys\\.setenv)[ (]+[\"']?([A-Z]+_VISIBLE_DEVICES|LD_LIBRARY_PATH)"
+	"[\"']?[ ,]+([^\\s;)]+)|"
+	"^[-\\s]*[\"']?([A-Z]+_VISIBLE_DEVICES|NVIDIA_DRIVER_CAPABILITIES)[\"']?: "
+	"[\"']?([\\w,-]*)[\"']?,?$";
+
+static struct view unquoted(struct view v)
+{
+	while (v.n && strchr("\"'", v.p[0]))
+		v = view_skip(v, 1);
+	while (v.n && strchr("\"',", v.p[v.n - 1]))
+		v.n--;
+	return v;
+}
+
+static void without_sign(struct paste *p, size_t i)
+{
+	const struct line *l = &p->t.lines[i];
+	const struct line *by = l->by != NO_COMMAND ? &p->t.lines[l->by] : NULL;
+	struct regex_match m;
+
+	if (!l->cmd_at && by && l->by == (int32_t)i - 1 &&
+	    paste_match(p, asked, line_cmd(by), &m) &&
+	    (by->cmd_at != CMD_BARE ||
+	     paste_match(p,
+			 "^['\"]?(?:-?\\d[\\d,]*|(?:GPU|MIG)-\\S+|/\\S+|NoDevFiles|all|none|void)"
+			 "['\"]?$",
+			 l->s, NULL))) {
+		if (!view_starts(l->s, "Traceback") && !view_is(l->s, "None"))
+			paste_variable(p, m.group[1], unquoted(l->s), i);
+		return;
+	}
+	/* accelerate's file of settings, which it makes that variable. */
+	if (paste_match(p, "^\\s*gpu_ids: ['\"]?(\\d[\\d, ]*)['\"]?$", l->s, &m))
+		paste_variable(p, view_of("CUDA_VISIBLE_DEVICES"), m.group[1], i);
+	else if (view_find(l->s, "_") > 0 &&
+		 paste_match(p, told, l->cmd_at ? line_cmd(l) : l->s, &m))
+		paste_variable(p, m.group[m.group[1].n ? 1 : 3],
+			       unquoted(m.group[m.group[1].n ? 2 : 4]), i);
+	/* A variable of a pod: its name, and the value on the next line. */
+	else if (i && paste_match(p, "^value: ['\"]?([^'\"\\s]*)['\"]?$", l->s, &m)) {
+		struct view value = m.group[1];
+
+		if (paste_match(p, "^- name: ([A-Z][A-Z_]+)$", p->t.lines[i - 1].s, &m))
+			paste_variable(p, m.group[1], value, i);
+	}
+}
+
 static void variables_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s, v;
@@ -19,21 +74,7 @@ static void variables_line(struct paste *p, size_t i)
 	size_t n;
 
 	if (view_chr(s, '=') < 0) {
-		/* $ echo $CUDA_VISIBLE_DEVICES, then its value. */
-		const struct line *l = &p->t.lines[i];
-
-		if (!l->cmd_at && l->by == (int32_t)i - 1 && l->by != NO_COMMAND &&
-		    paste_match(p, "^(?:echo|printenv) \\$?\"?\\$?\\{?([A-Z][A-Z0-9_]+)",
-				line_cmd(&p->t.lines[l->by]), &m) &&
-		    (p->t.lines[l->by].cmd_at != CMD_BARE ||
-		     paste_match(
-			     p,
-			     "^(?:-?\\d[\\d,]*|(?:GPU|MIG)-\\S+|/\\S+|NoDevFiles|all|none|void)$",
-			     l->s, NULL)))
-			paste_variable(p, m.group[1], l->s, i);
-		/* accelerate's file of settings, which it makes that variable. */
-		else if (paste_match(p, "^\\s*gpu_ids: ['\"]?(\\d[\\d, ]*)['\"]?$", s, &m))
-			paste_variable(p, view_of("CUDA_VISIBLE_DEVICES"), m.group[1], i);
+		without_sign(p, i);
 		return;
 	}
 	for (n = 0; n < 12 && paste_match(p, known, s, &m); n++) {

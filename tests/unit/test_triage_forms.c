@@ -709,6 +709,88 @@ static void P10_P11_broken_project_files(void **state)
 	arena_free(w.a);
 }
 
+static void numbers_of_errors(void **state)
+{
+	/* What is printed, and the row of the table that it is; NULL: no error at all. */
+	static const struct {
+		const char *text, *row;
+	} forms[] = {
+		{ "cuInit(0) -> 999", "cuda-999" },
+		{ "PyCUDA: cuInit failed: 34", "stub-library" },
+		{ "Warp CUDA error 34 (in function init_cuda_driver)", "stub-library" },
+		{ "Cuda driver error 34 in call at file 'x.h'", "stub-library" },
+		{ "cudaGetDeviceCount returned 35", "insufficient-driver" },
+		{ "CUDA Runtime Error(46)", "devices-busy" },
+		{ "THCudaCheck FAIL file=THCStorage.cu line=66 error=46 : all", "devices-busy" },
+		{ "cuda driver library init failure: 3", "init-error-3" },
+		{ "cuModuleLoadData failed with error 222", "ptx-toolchain" },
+		{ "numba: [805] Call to cuInit results in", "error-805" },
+		{ "cuda driver library failed to get device context 999", "cuda-999" },
+		{ "cudaGetDeviceCount: 3", NULL },
+		{ "CUDA error at pool.cuh 35", NULL },
+		{ "CUDA 10.0: error 35.2 ms", NULL },
+		{ "cudaMalloc failed to allocate 100 MiB", NULL },
+		{ "custom error: 46", NULL },
+		{ "cuda_call.cc:35 failed", NULL },
+	};
+	struct paste_world w;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		bool any = false;
+
+		read_text(&w, forms[i].text);
+		for (k = 0; k < sizeof(forms) / sizeof(forms[0]); k++)
+			any |= forms[k].row && has(&w, forms[k].row);
+		if (forms[i].row ? !has(&w, forms[i].row) : any)
+			fail_msg("%s", forms[i].text);
+		arena_free(w.a);
+	}
+}
+
+static void variables_of_other_shells(void **state)
+{
+	static const char *const forms[] = {
+		"PS C:\\> $env:CUDA_VISIBLE_DEVICES\n1\n",
+		"C:\\> echo %CUDA_VISIBLE_DEVICES%\n1\n",
+		">>> os.environ[\"CUDA_VISIBLE_DEVICES\"]\n'1'\n",
+		"julia> ENV[\"CUDA_VISIBLE_DEVICES\"]\n\"1\"\n",
+		"setenv CUDA_VISIBLE_DEVICES 1\n",
+		"me@box ~/x> set -gx CUDA_VISIBLE_DEVICES 1\n",
+		"setenv('CUDA_VISIBLE_DEVICES', '1')\n",
+		"\xe2\x9e\x9c  ~ echo $CUDA_VISIBLE_DEVICES\n1\n",
+		"environment:\n  CUDA_VISIBLE_DEVICES: \"1\"\n",
+		"- name: CUDA_VISIBLE_DEVICES\n  value: \"1\"\n",
+	};
+	struct paste_world w;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		const char *v;
+
+		read_text(&w, forms[i]);
+		v = snapshot_env(&w.s, "CUDA_VISIBLE_DEVICES");
+		if (!v || strcmp(v, "1") != 0)
+			fail_msg("%s: %s", forms[i], v ? v : "not known");
+		arena_free(w.a);
+	}
+}
+
+static void a_bare_prompt_ends_an_empty_answer(void **state)
+{
+	struct paste_world w;
+
+	(void)state;
+	read_text(&w, "$ ldconfig -p | grep libcuda\n$\n");
+	assert_true(has(&w, "ldconfig-no-libcuda"));
+	arena_free(w.a);
+	read_text(&w, "$ ldconfig -p | grep libcuda\nlibcuda.so.1 => /usr/lib/libcuda.so.1\n$\n");
+	assert_false(has(&w, "ldconfig-no-libcuda"));
+	arena_free(w.a);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -732,6 +814,9 @@ int main(void)
 		cmocka_unit_test(modules_and_boot),
 		cmocka_unit_test(prose),
 		cmocka_unit_test(prefixes_of_logs),
+		cmocka_unit_test(numbers_of_errors),
+		cmocka_unit_test(variables_of_other_shells),
+		cmocka_unit_test(a_bare_prompt_ends_an_empty_answer),
 		cmocka_unit_test(P8_host_and_container),
 		cmocka_unit_test(P8_sections_end),
 		cmocka_unit_test(P8_headings_in_Korean),

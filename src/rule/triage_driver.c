@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules that hold the driver of a text against what else it names: programs other than PyTorch and
+ * the CUDA that they bring, the manager of a host's virtual GPUs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "rule/look.h"
+#include "rule/triage.h"
+
+static bool fails(const struct triage *t)
+{
+	return triage_has(t, "cuda-fails") || triage_has(t, "no-device") ||
+	       triage_has(t, "cuda-available-false") || triage_has(t, "tf-no-gpu") ||
+	       triage_has(t, "needs-cuda-fails");
+}
+
+/* -------- what a program brings needs a newer driver */
+
+/* "12.2" of the TensorFlow that is installed; NULL when there is none or the table has no row. */
+static const char *of_tensorflow(struct triage *t, const struct python *p)
+{
+	const struct package *tf = python_package(p, "tensorflow");
+	const char *v = tf ? fact_value(&tf->version, NULL) : NULL;
+	size_t i, n = compat_count(t->j->c, "tensorflow");
+
+	for (i = 0; v && i < n; i++) {
+		const char *row = compat_text(t->j->c, "tensorflow", i, "version");
+
+		if (row && version_cmp_str(row, v) == 0)
+			return compat_text(t->j->c, "tensorflow", i, "cuda");
+	}
+	return NULL;
+}
+
+/* The CUDA of a package whose name says it: "jax-cuda12-plugin", "cupy-cuda11x", "cupy-cuda112". */
+static const char *of_name(struct triage *t, const struct python *p)
+{
+	static const char *const stems[] = { "jax-cuda", "cupy-cuda" };
+	size_t i, k;
+
+	for (i = 0; i < p->n_packages; i++) {
+		const char *name = fact_value(&p->packages[i].name, "");
+
+		for (k = 0; k < ARRAY_LEN(stems); k++) {
+			size_t n = strlen(stems[k]);
+
+			if (strncmp(name, stems[k], n) == 0 && strspn(name + n, "0123456789") >= 2)
+				return arena_printf(t->j->a, "%.2s.0", name + n);
+		}
+	}
+	return NULL;
+}
+
+/* The least driver of that CUDA is above the one here. */
+static bool below(struct triage *t, const char *cuda, const struct fact *driver,
+		  const char **ret_least)
+{
+	const char *ceiling = fact_value(&t->j->s->driver.cuda_ceiling, NULL);
+	bool inferred;
+
+	*ret_least = compat_min_driver(t->j->c, cuda, look_is_windows(t->j->s), &inferred);
+	if (ceiling && look_branch(ceiling) >= look_branch(cuda))
+		return false;
+	if (driver)
+		return look_driver_below(driver->value, *ret_least);
+	return ceiling != NULL && *ret_least;
+}
+
+static void needs(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct python *p = s->n_pythons ? &s->pythons[0] : NULL;
+	const struct fact *driver = triage_driver(t);
+	const char *cuda = p ? of_tensorflow(t, p) : NULL, *least;
+	struct finding *f;
+
+	if (!cuda && p)
+		cuda = of_name(t, p);
+	if (!cuda && triage_value(t, "needs-cuda"))
+		cuda = triage_value(t, "needs-cuda");
+	if (cuda && !strchr(cuda, '.'))
+		cuda = arena_printf(t->j->a, "%s.0", cuda);
+	if (!cuda || !fails(t) || !below(t, cuda, driver, &least) || triage_has(t, "tegra"))
+		return;
+	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 76, "needs-cuda|cuda-ceiling");
+	finding_message(t->j, f,
+			_("The driver is too old for CUDA %s, which the program brings: that "
+			  "needs %s or newer."),
+			cuda, least);
+	if (driver)
+		finding_fact(t->j, f, "driver.version", driver,
+			     arena_printf(t->j->a, ">= %s", least));
+}
+
+/* -------- virtual GPUs */
+
+/* The release of NVIDIA's vGPU software by the branch of its drivers; 0: not known. */
+static unsigned vgpu_release(const char *driver)
+{
+	static const struct {
+		unsigned branch, release;
+	} rows[] = {
+		{ 390, 6 },  { 410, 7 },  { 418, 8 },  { 430, 9 },  { 440, 10 },
+		{ 450, 11 }, { 460, 12 }, { 470, 13 }, { 510, 14 }, { 525, 15 },
+		{ 535, 16 }, { 550, 17 }, { 570, 18 }, { 580, 19 }, { 595, 20 },
+	};
+	unsigned branch = look_branch(driver), found = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		if (branch >= rows[i].branch)
+			found = rows[i].release;
+	return found;
+}
+
+/* A manager serves guests of its own release and of the one before; 16 has long support. */
+static void vgpu(struct triage *t)
+{
+	const char *host = triage_value(t, "vgpu-host-version");
+	const char *guest = triage_value(t, "vgpu-guest-version");
+	unsigned h = host ? vgpu_release(host) : 0, g = guest ? vgpu_release(guest) : 0;
+
+	if (!h || !g || g == h || g + 1 == h || (g == 16 && h > 16))
+		return;
+	triage_add(t, FINDING_VGPU_VERSION_MISMATCH, 84, "vgpu-host-version vgpu-guest-version");
+	t->against[FINDING_VGPU_NEEDS_GRID_DRIVER] = true;
+}
+
+void triage_driver_rules(struct triage *t)
+{
+	needs(t);
+	vgpu(t);
+}
