@@ -257,6 +257,19 @@ static void loaded(struct triage *t)
 			   "nvml-lib-version|module-version");
 }
 
+/* A container keeps the libraries that were mounted when it was started. */
+static void mounts(struct triage *t)
+{
+	const char *module = fact_value(&t->j->s->driver.version, NULL);
+	const char *lib = triage_value(t, "lib-mounted");
+	struct finding *f;
+
+	if (!module || !lib || look_branch(lib) < 100 || strcmp(module, lib) == 0)
+		return;
+	f = triage_add(t, FINDING_CONTAINER_STALE_DRIVER_MOUNTS, 92, "lib-mounted");
+	finding_fact(t->j, f, "driver.version", &t->j->s->driver.version, lib);
+}
+
 /* "kernel version A does not match DSO version B" in a container whose nvidia-smi works: the driver
  * is whole, and it is the image's compat libcuda that is newer than it. */
 static void compat_in_image(struct triage *t)
@@ -427,6 +440,7 @@ void triage_machine(struct triage *t)
 	cuda_home(t);
 	packages(t);
 	loaded(t);
+	mounts(t);
 	libcuda_link(t);
 	compat_in_image(t);
 	absent_toolkit(t);

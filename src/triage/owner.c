@@ -133,6 +133,20 @@ static bool is_hex(struct view v)
 	return v.n == 12;
 }
 
+/* What the name of a prompt says, when it's one of these words. */
+static enum owner_place named_place(struct view name)
+{
+	static const char *const inside[] = { "container", "ct", "lxc", "pod", "docker" };
+	size_t i;
+
+	if (view_is_nocase(name, "host") || view_is_nocase(name, "pve"))
+		return PLACE_HOST;
+	for (i = 0; i < ARRAY_LEN(inside); i++)
+		if (view_is_nocase(name, inside[i]))
+			return PLACE_CONTAINER;
+	return PLACE_UNSAID;
+}
+
 /* "(torch) ana@gpu01:~$ ", "[root@0123456789ab /]# ", "root@gpu01:/# ". */
 static void read_prompt(struct view v, struct owner *o)
 {
@@ -153,6 +167,11 @@ static void read_prompt(struct view v, struct owner *o)
 	}
 	if (begins(v, "Singularity") || begins(v, "Apptainer"))
 		o->place = PLACE_CONTAINER;
+	/* "host# ", "CT# ", "container$ ". */
+	for (n = 0; n < v.n && isalnum((unsigned char)v.p[n]); n++)
+		;
+	if (n && n < v.n && (v.p[n] == '#' || v.p[n] == '$'))
+		o->place = named_place((struct view){ .p = v.p, .n = n });
 	at = view_chr(v, '@');
 	if (at <= 0 || at > 40)
 		return;

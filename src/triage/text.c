@@ -78,6 +78,26 @@ static const char *const programs[] = {
 	"cmake",
 	"make",
 	"nvidia-cuda-mps-control",
+	"nerdctl",
+	"ctr",
+	"lxc",
+	"incus",
+	"pct",
+	"lxc-attach",
+	"systemd-nspawn",
+	"systemd-detect-virt",
+	"enroot",
+	"docker-compose",
+	"buildah",
+	"distrobox",
+	"helm",
+	"minikube",
+	"kind",
+	"nomad",
+	"salloc",
+	"squeue",
+	"sacct",
+	"strace",
 };
 
 static bool is_program(struct view v)
@@ -165,6 +185,35 @@ static struct view arrow_prompt(struct view v)
 	return (struct view){ 0 };
 }
 
+/* "host:~$ ls", "gpu01:/data# ls". */
+static struct view path_prompt(struct view v)
+{
+	size_t i = 0;
+
+	while (i < v.n && i < 40 && (isalnum((unsigned char)v.p[i]) || v.p[i] == '-'))
+		i++;
+	if (!i || i + 3 >= v.n || v.p[i] != ':' || (v.p[i + 1] != '~' && v.p[i + 1] != '/'))
+		return (struct view){ 0 };
+	while (i < v.n && i < 120 && v.p[i] != ' ' && v.p[i] != '$' && v.p[i] != '#')
+		i++;
+	if (i + 2 >= v.n || v.p[i] == ' ' || v.p[i + 1] != ' ')
+		return (struct view){ 0 };
+	return view_trim(view_skip(v, i + 1));
+}
+
+/* "host# ls", "node1$ ls". */
+static struct view short_prompt(struct view v)
+{
+	size_t i;
+
+	for (i = 0; i < v.n && i < 30 && (isalnum((unsigned char)v.p[i]) || v.p[i] == '-'); i++)
+		;
+	if (i && i + 2 < v.n && (v.p[i] == '#' || v.p[i] == '$') && v.p[i + 1] == ' ' &&
+	    is_program(view_skip(v, i + 2)))
+		return view_trim(view_skip(v, i + 2));
+	return (struct view){ 0 };
+}
+
 /* "# in container: ls /dev", "Singularity> ls", "(base) $ ls". */
 static struct view odd_prompt(struct view v)
 {
@@ -222,6 +271,10 @@ struct view text_prompt(struct view v)
 		cmd = shell_prompt(v);
 	if (!cmd.n)
 		cmd = odd_prompt(v);
+	if (!cmd.n)
+		cmd = path_prompt(v);
+	if (!cmd.n)
+		cmd = short_prompt(v);
 	return cmd;
 }
 
@@ -234,7 +287,8 @@ static const char bare[] =
 	"ls(?: -\\w+)*(?: /\\S+)+|cat /(?:proc|sys|etc|dev|usr)/\\S+|which(?: -a)? [\\w-]+|"
 	"modinfo nvidia\\w*|pip3? show [\\w-]+|pip3? (?:list|freeze)|conda list|"
 	"python3? -m torch\\.utils\\.collect_env|python3? -c (?:\"[^\"]*\"|'[^']*')|"
-	"wsl (?:-l -v|--list --verbose|--version|--status)|getenforce)$";
+	"wsl (?:-l -v|--list --verbose|--version|--status)|getenforce|"
+	"(?:kubectl|docker|podman|nomad) logs(?: -\\S+)*(?: [\\w/.-]+){1,3})$";
 
 static bool is_bare(struct regex *re, struct view v)
 {

@@ -43,10 +43,31 @@ static void ray(struct paste *p, struct view s, size_t i)
 	}
 }
 
+/* "srun -p gpu --pty bash": a shell on a node for which no GPU was asked. */
+static void slurm_start(struct paste *p, size_t i)
+{
+	static const char gpu[] = "--gres|--gpus|--tres|\\s-G\\s*\\d";
+	struct view cmd = line_cmd(&p->t.lines[i]);
+
+	if (!paste_match(p, "^(?:sudo )?(?:srun|salloc)\\s", cmd, NULL))
+		return;
+	if (paste_match(p, gpu, cmd, NULL)) {
+		/* What runs within an allocation shares its GPUs. */
+		if (view_starts(cmd, "salloc"))
+			sign_add(p, "slurm-allocation", i, (struct view){ 0 });
+		return;
+	}
+	if ((view_starts(cmd, "salloc") || view_find(cmd, "--pty") > 0) &&
+	    !sign_has(p, "slurm-allocation"))
+		sign_add(p, "slurm-start-bare", i, (struct view){ 0 });
+}
+
 static void cluster_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
 
+	if (p->t.lines[i].cmd_at && (view_find(s, "srun ") >= 0 || view_find(s, "salloc") >= 0))
+		slurm_start(p, i);
 	if (s.n > 2000)
 		s.n = 2000;
 	if (view_find(s, "TRES") >= 0 || view_find(s, "TresPer") >= 0 || view_find(s, "Gres=") >= 0)

@@ -137,6 +137,8 @@ static void kube_line(struct paste *p, struct view s, size_t i)
 			 &m))
 		return;
 	asked = near(p, i, 5, 0, "^\"?(?:limits|requests)\"?:");
+	if (asked && !view_is(m.group[1], "0"))
+		sign_add(p, "k8s-gpu-asked", i, m.group[1]);
 	if (asked)
 		sign_add(p,
 			 view_is(m.group[1], "0") ? "container-gpu-not-asked"

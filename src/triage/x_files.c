@@ -141,16 +141,28 @@ static void library(struct paste *p, struct view s, size_t i)
 	}
 }
 
+/* A container's mounts: the version of the driver's libraries that it was started with. */
+static void mounted(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "lib(?:cuda|nvidia-ml)\\.so\\.(\\d{3}\\.\\d+(?:\\.\\d+)?)", s, &m))
+		sign_add(p, "lib-mounted", i, m.group[1]);
+}
+
 /* "ls: cannot access '/usr/lib/libcuda.so.1': No such file or directory". */
 static void gone_path(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p,
-			"(?:cannot (?:access|stat)|stat:|ls:|file:) ['\"`]?(/[^'\":\\s]+)['\"]?: "
-			"No such file",
-			s, &m))
-		sign_add(p, "path-gone", i, m.group[1]);
+	if (!paste_match(p,
+			 "(?:cannot (?:access|stat)|stat:|ls:|file:) ['\"`]?(/[^'\":\\s]+)['\"]?: "
+			 "No such file",
+			 s, &m))
+		return;
+	sign_add(p, "path-gone", i, m.group[1]);
+	if (view_starts(m.group[1], "/dev/nvidia-caps"))
+		sign_add(p, "mig-caps-gone", i, m.group[1]);
 }
 
 /* "/usr/local/cuda-12.3" among what a listing of all of them shows. */
@@ -197,7 +209,12 @@ static void files_line(struct paste *p, size_t i)
 		listed_nodes(p, s, i);
 	if (view_find(s, "->") > 0)
 		link_line(p, s, i);
-	if (view_find(s, ".so") > 0)
+	if (view_find(s, ".so") <= 0)
+		return;
+	if (paste_under(p, i, "mountinfo") || paste_under(p, i, "/mounts") ||
+	    paste_under(p, i, "findmnt") || paste_under(p, i, "mount |"))
+		mounted(p, s, i);
+	else
 		library(p, s, i);
 }
 

@@ -160,6 +160,28 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 		}
 }
 
+/* "True" or "False" alone in what a script or a container printed, whose code stands above. */
+static void script_answer(struct paste *p, size_t i)
+{
+	enum { LINES_ABOVE = 60 };
+	const struct line *l = &p->t.lines[i];
+	size_t k, from = i > LINES_ABOVE ? i - LINES_ABOVE : 0;
+	bool yes = view_is(l->s, "True");
+
+	if ((!yes && !view_is(l->s, "False")) || !paste_may_look(p) ||
+	    !paste_match(
+		    p,
+		    "\\b(?:logs|compose\\b.* up)\\b|\\bpython[\\d.]*\\s+\\S+\\.py\\b|\\bcat\\s+"
+		    "\\S+\\.(?:out|log)\\b|\\b(?:run|exec|srun)\\b",
+		    line_cmd(&p->t.lines[l->by]), NULL))
+		return;
+	for (k = from; k < (size_t)l->by; k++)
+		if (view_find(p->t.lines[k].s, "print(torch.cuda.is_available())") >= 0) {
+			sign_add(p, yes ? "cuda-available-true" : "cuda-available-false", i, l->s);
+			return;
+		}
+}
+
 /* The interpreter prints nothing for None: the next prompt follows at once. */
 static void silent(struct paste *p, size_t i)
 {
@@ -202,8 +224,11 @@ static void repl_line(struct paste *p, size_t i)
 	if (view_find(l->s, "ython") >= 0 && view_find(l->s, ".final.") < 0 &&
 	    paste_match(p, "\\bpython(?: version)?[ :=]+v?(\\d\\.\\d+(?:\\.\\d+)?)\\b", l->s, &m))
 		paste_fact(p, "python.version", m.group[1], i);
-	if (!l->cmd_at && l->by != NO_COMMAND && l->s.n)
-		answer(p, line_cmd(&p->t.lines[l->by]), l->s, i);
+	if (l->cmd_at || l->by == NO_COMMAND || !l->s.n)
+		return;
+	answer(p, line_cmd(&p->t.lines[l->by]), l->s, i);
+	if (l->s.n <= 5)
+		script_answer(p, i);
 }
 
 const struct extractor extract_repl = { .name = "repl", .line = repl_line };

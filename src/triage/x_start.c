@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a program was started: in a container and with or without GPUs, by a scheduler. */
+/*
+ * How a program was started: in a container and with or without GPUs, by a command or by the file
+ * of a runner. It says what was asked for; whether it was given is for rules.
+ */
 #include <string.h>
 
 #include "base/attr.h"
@@ -7,41 +10,250 @@
 #include "triage/paste.h"
 #include "triage/sign.h"
 
-static void container(struct paste *p, struct view s, size_t i)
-{
-	bool run = paste_match(
-		p, "\\b(?:docker|podman|nerdctl)\\s+(?:container\\s+)?(?:run|create)\\b", s, NULL);
+enum { CONTINUED_LINES = 40, CONTINUED_BYTES = 1900, BLOCK_LINES = 30 };
 
-	if (run) {
+/* -------- commands */
+
+/* What starts a container, what asks for GPUs in it. NULL: it can't be told from the command. */
+struct starter {
+	const char *literal, *run, *asks; /* literal: a line without it isn't looked at */
+};
+
+static const char engine_run[] =
+	"\\b(?:docker|podman|nerdctl)\\s+(?:container\\s+)?(?:run|create)\\b";
+static const char engine_asks[] = "--gpus|--runtime[= ]\"?nvidia|nvidia\\.com/gpu|/dev/nvidia|"
+				  "--device[= ]|nvidia-docker|--hooks-dir";
+static const char sif_run[] = "\\b(?:singularity|apptainer)\\s+(?:-\\S+\\s+)*"
+			      "(?:exec|run|shell|instance\\s+(?:start|run))\\b";
+static const char sif_asks[] =
+	"--nv(?:ccli)?\\b|\\b(?:SINGULARITY|APPTAINER)_NV(?:CCLI)?=(?:1|true|yes)";
+static const char system_run[] = "\\b(?:lxc|incus)\\s+(?:launch|exec|shell|start)\\s|"
+				 "\\blxc-(?:attach|start)\\s|\\bpct\\s+(?:enter|exec|start)\\s|"
+				 "\\benroot\\s+start\\s";
+
+static const struct starter starters[] = {
+	{ .literal = "ocker service",
+	  .run = "\\bdocker\\s+service\\s+create\\b",
+	  .asks = "--generic-resource" },
+	{ .literal = "ocker", .run = engine_run, .asks = engine_asks },
+	{ .literal = "odman", .run = engine_run, .asks = engine_asks },
+	{ .literal = "erdctl", .run = engine_run, .asks = engine_asks },
+	{ .literal = "ingularity", .run = sif_run, .asks = sif_asks },
+	{ .literal = "pptainer", .run = sif_run, .asks = sif_asks },
+	{ .literal = "systemd-nspawn",
+	  .run = "\\bsystemd-nspawn\\s+(?:-|\\S+=)",
+	  .asks = "/dev/(?:nvidia|dri)|--bind=/dev\\b" },
+	{ .literal = "ctr ",
+	  .run = "\\bctr\\s+(?:-n\\s+\\S+\\s+)?(?:run|c\\w*\\s+create)\\b",
+	  .asks = "--gpus|/dev/nvidia" },
+	{ .literal = "lxc", .run = system_run },
+	{ .literal = "incus", .run = system_run },
+	{ .literal = "pct ", .run = system_run },
+	{ .literal = "enroot", .run = system_run },
+};
+
+/* The command with the lines that a backslash (or a backtick, a caret) joins to it. */
+static struct view whole_command(const struct paste *p, size_t i)
+{
+	const struct line *l = &p->t.lines[i];
+	struct view s = l->cmd_at ? line_cmd(l) : l->s;
+	size_t k = i, n;
+
+	if (s.n > CONTINUED_BYTES)
+		s.n = CONTINUED_BYTES;
+	while (k + 1 < p->t.n && k < i + CONTINUED_LINES) {
+		struct view at = p->t.lines[k].s;
+
+		if (!at.n || !strchr("\\`^", at.p[at.n - 1]))
+			break;
+		at = p->t.lines[++k].s;
+		n = (size_t)(at.p - s.p) + at.n;
+		if (n > CONTINUED_BYTES)
+			break;
+		s.n = n;
+	}
+	return s;
+}
+
+/* "docker run ... IMAGE", "docker run $OPTIONS IMAGE": what was left out may ask for GPUs. */
+static bool abridged(struct paste *p, struct view s)
+{
+	return paste_match(p,
+			   "\\s(?:\\.\\.\\.|\xe2\x80\xa6|<\\.\\.\\.>|\\[\\.\\.\\.\\])(?:\\s|$)|"
+			   "\\s\"?\\$\\{?(?:@|\\w*(?:ARGS|OPT|FLAGS|GPU)\\w*)",
+			   s, NULL);
+}
+
+static void command(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+	size_t k;
+
+	for (k = 0; k < ARRAY_LEN(starters); k++) {
+		const struct starter *r = &starters[k];
+
+		if (view_find(s, r->literal) < 0)
+			continue;
+		s = whole_command(p, i);
+		if (!paste_match(p, r->run, s, NULL))
+			continue;
 		sign_add(p, "container-run", i, (struct view){ 0 });
-		sign_add(p,
-			 paste_match(p,
-				     "--gpus|--runtime[= ]\"?nvidia|nvidia\\.com/gpu|/dev/nvidia|"
-				     "--device[= ]|nvidia-docker|--hooks-dir",
-				     s, NULL)
-				 ? "container-gpu-asked"
-				 : "container-gpu-not-asked",
-			 i, (struct view){ 0 });
+		if (r->asks && paste_match(p, r->asks, s, NULL))
+			sign_add(p, "container-gpu-asked", i, (struct view){ 0 });
+		else if (r->asks && !abridged(p, s))
+			sign_add(p, "container-gpu-not-asked", i, (struct view){ 0 });
 		return;
 	}
-	if (paste_match(p, "\\b(?:singularity|apptainer)\\s+(?:-\\S+\\s+)*(?:exec|run|shell)\\b", s,
-			NULL)) {
+	if ((view_find(s, "device add") >= 0 || view_find(s, "nvidia.runtime") >= 0) &&
+	    paste_match(p,
+			"\\b(?:lxc|incus)\\s+config\\s+device\\s+add\\s.*\\bgpu\\b|"
+			"\\bnvidia\\.runtime[=: ]+\"?true",
+			s, NULL))
+		sign_add(p, "container-gpu-asked", i, (struct view){ 0 });
+}
+
+/* -------- what a command that starts a container answers */
+
+/* A container that has just been started can't have lost what it had. */
+static void answer(struct paste *p, size_t i)
+{
+	const struct line *l = &p->t.lines[i];
+	struct view cmd;
+
+	if (l->by == NO_COMMAND)
+		return;
+	cmd = line_cmd(&p->t.lines[l->by]);
+	if (view_find(l->s, "NVML: Unknown Error") >= 0 &&
+	    paste_match(
+		    p, "\\b(?:docker|podman|nerdctl)\\s+(?:container\\s+)?run\\b.*\\bnvidia-smi\\b",
+		    cmd, NULL))
+		sign_add(p, "nvml-fresh", i, (struct view){ 0 });
+	/* LXD says no more than this of a program that isn't there. */
+	if (view_is(l->s, "Error: Command not found") && view_find(cmd, "nvidia-smi") >= 0)
+		sign_add(p, "smi-not-found", i, (struct view){ 0 });
+	if (view_is(l->s, "{}") &&
+	    paste_match(p, "\\bconfig\\s+device\\s+(?:show|list)\\b", cmd, NULL))
+		sign_add(p, "container-gpu-not-asked", i, (struct view){ 0 });
+}
+
+/* print(ctypes.CDLL("libcuda.so.1").cuInit(0)) and the number alone. */
+static void cuinit_code(struct paste *p, size_t i)
+{
+	static const struct {
+		const char *code, *sign;
+	} codes[] = {
+		{ .code = "3", .sign = "init-error-3" }, { .code = "100", .sign = "no-device-100" },
+		{ .code = "802", .sign = "error-802" },	 { .code = "803", .sign = "error-803" },
+		{ .code = "804", .sign = "error-804" },	 { .code = "999", .sign = "cuda-999" },
+	};
+	struct view s = p->t.lines[i].s;
+	size_t k;
+
+	if (s.n > 3 || !paste_under(p, i, "cuInit("))
+		return;
+	for (k = 0; k < ARRAY_LEN(codes); k++)
+		if (view_is(s, codes[k].code))
+			sign_add(p, codes[k].sign, i, (struct view){ 0 });
+}
+
+/* -------- files of runners */
+
+/* Does one of the lines from i on, or of those shortly before it, match? */
+static bool block_has(struct paste *p, size_t i, size_t back, const char *pattern)
+{
+	size_t k = i > back ? i - back : 0, to = i + BLOCK_LINES;
+
+	if (!paste_may_look(p))
+		return false;
+	for (; k < p->t.n && k < to; k++)
+		if (p->t.lines[k].s.n && paste_match(p, pattern, p->t.lines[k].s, NULL))
+			return true;
+	return false;
+}
+
+/* The line that opens a container's section, what else makes it one, what asks for GPUs there. */
+struct runner {
+	const char *literal, *opens, *needs, *asks, *sign; /* sign: when nothing asks */
+};
+
+static const struct runner runners[] = {
+	{ .literal = "[runners.docker]",
+	  .opens = "^\\[runners\\.docker\\]$",
+	  .needs = "executor\\s*=\\s*\"docker",
+	  .asks = "^(?:gpus|runtime)\\s*=\\s*\"[^\"]+\"|^devices\\s*=.*nvidia",
+	  .sign = "container-gpu-not-asked" },
+	{ .literal = "driver",
+	  .opens = "^driver\\s*=\\s*\"(?:docker|podman)\"$",
+	  .needs = "^(?:task|group)\\s+\"",
+	  .asks = "^device\\s+\"nvidia/gpu|runtime\\s*=\\s*\"nvidia\"",
+	  .sign = "container-gpu-not-asked" },
+	{ .literal = "container:",
+	  .opens = "^container:(?:\\s*\\S+:\\S+)?$",
+	  .needs = "^runs-on:",
+	  .asks = "--gpus|--runtime|/dev/nvidia",
+	  .sign = "container-gpu-not-asked" },
+	{ .literal = "kind:",
+	  .opens = "^kind:\\s*(?:Pod|Deployment|Job|StatefulSet|ReplicaSet)$",
+	  .needs = "^(?:-\\s*)?image:",
+	  .asks = "nvidia\\.com/|runtimeClassName|resourceClaims",
+	  .sign = "pod-no-gpu-limit" },
+};
+
+static void runner(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+	size_t k;
+
+	for (k = 0; k < ARRAY_LEN(runners); k++) {
+		const struct runner *r = &runners[k];
+
+		if (view_find(s, r->literal) < 0 || !paste_match(p, r->opens, s, NULL) ||
+		    !block_has(p, i, BLOCK_LINES, r->needs))
+			continue;
 		sign_add(p, "container-run", i, (struct view){ 0 });
-		sign_add(p,
-			 paste_match(p, "--nv(?:ccli)?\\b", s, NULL) ? "container-gpu-asked"
-								     : "container-gpu-not-asked",
-			 i, (struct view){ 0 });
+		if (!block_has(p, i, BLOCK_LINES, r->asks))
+			sign_add(p, r->sign, i, (struct view){ 0 });
+		else if (k + 1 < ARRAY_LEN(runners))
+			sign_add(p, "container-gpu-asked", i, (struct view){ 0 });
+	}
+}
+
+/* Nodes that are passed in one by one: nvidia-uvm is easily forgotten, which CUDA needs first. */
+static void passed_node(struct paste *p, size_t i)
+{
+	static const char uvm[] = "nvidia-uvm|/dev:/dev|\\s/dev dev\\s|nvidia\\.com/gpu|"
+				  "--gpus|--runtime|gpus:|capabilities:";
+	struct view s = p->t.lines[i].s, cmd = whole_command(p, i);
+
+	if (view_find(cmd, "--device") >= 0) {
+		if (paste_match(p, "--device[= ]\"?/dev/nvidia(?:\\d|ctl)", cmd, NULL) &&
+		    !paste_match(p, uvm, cmd, NULL))
+			sign_add(p, "uvm-not-passed", i, (struct view){ 0 });
+		return;
+	}
+	if (paste_match(
+		    p,
+		    "^(?:lxc\\.mount\\.entry\\s*[:=]\\s*|dev\\d+:\\s*|-\\s*[\"']?)/dev/nvidia(?:\\d|"
+		    "ctl)",
+		    s, NULL) &&
+	    !block_has(p, i, BLOCK_LINES, uvm)) {
+		sign_add(p, "container-run", i, (struct view){ 0 });
+		sign_add(p, "uvm-not-passed", i, (struct view){ 0 });
 	}
 }
 
 static void start_line(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
-	struct view s = l->cmd_at ? line_cmd(l) : l->s;
 
-	if (s.n > 1000)
-		s.n = 1000;
-	container(p, s, i);
+	command(p, i);
+	if (l->s.n < 400 && view_find(l->s, "/dev/nvidia") >= 0)
+		passed_node(p, i);
+	if (!l->cmd_at && l->s.n < 400) {
+		answer(p, i);
+		cuinit_code(p, i);
+		runner(p, i);
+	}
 	if (l->cmd_at && paste_match(p, "^root@[0-9a-f]{12}:", l->s, NULL))
 		sign_add(p, "container-prompt", i, (struct view){ 0 });
 	if (view_starts(l->s, "Singularity>") || view_starts(l->s, "Apptainer>") ||
