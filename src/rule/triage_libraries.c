@@ -136,6 +136,17 @@ static bool another_cudnn(struct triage *t, const struct soname *want, const str
 	return true;
 }
 
+/* The shell's LD_LIBRARY_PATH names a toolkit of that major, and what fails does not get it: sudo,
+ * systemd and cron start with an environment of their own. */
+static bool not_passed(const struct triage *t, const struct soname *want)
+{
+	const char *path = snapshot_env(t->j->s, "LD_LIBRARY_PATH");
+	const char *at = path ? strstr(path, "/cuda-") : NULL;
+
+	return at && isdigit((unsigned char)*want->version) && triage_has(t, "env-not-passed") &&
+	       strtol(at + 6, NULL, 10) == strtol(want->version, NULL, 10);
+}
+
 static void missing(struct triage *t, const struct sign *g)
 {
 	const struct sign *where = NULL;
@@ -154,7 +165,7 @@ static void missing(struct triage *t, const struct sign *g)
 		return;
 	cudnn = strncmp(want.name, "libcudnn", 8) == 0;
 	have = listed(t, &want, &where);
-	if (have != HAVE_SAME && !cudnn && in_wheel(t, &want))
+	if (have != HAVE_SAME && !cudnn && (in_wheel(t, &want) || not_passed(t, &want)))
 		have = HAVE_SAME;
 	if (cudnn && have == HAVE_NONE && another_cudnn(t, &want, &where))
 		have = HAVE_OTHER;
