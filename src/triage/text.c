@@ -286,7 +286,8 @@ static const char bare[] =
 	"conda list|rpm -qa)(?: -\\S+)*(?: ?\\| ?grep(?: -\\S+)* (?:\"[^\"]*\"|'[^']*'|[^\\s|]+))+|"
 	"ls(?: -\\w+)*(?: /\\S+)+|cat /(?:proc|sys|etc|dev|usr)/\\S+|which(?: -a)? [\\w-]+|"
 	"modinfo nvidia\\w*|pip3? show [\\w-]+|pip3? (?:list|freeze)|conda list|"
-	"python3? -m torch\\.utils\\.collect_env|python3? -c (?:\"[^\"]*\"|'[^']*')|"
+	"python3? -m torch\\.utils\\.collect_env|(?:(?:uv|poetry|pixi|pdm|conda) run (?:-n \\S+ )?)?"
+	"(?:\\S+[\\\\/])?python3?(?:\\.exe)? (?:-\\w )?-c (?:\"[^\"]*\"|'[^']*')|"
 	"wsl (?:-l -v|--list --verbose|--version|--status)|getenforce|"
 	"(?:kubectl|docker|podman|nomad) logs(?: -\\S+)*(?: [\\w/.-]+){1,3})$";
 
@@ -294,7 +295,9 @@ static bool is_bare(struct regex *re, struct view v)
 {
 	struct regex_match m;
 
-	return re && v.n >= 7 && v.n <= 160 && islower((unsigned char)v.p[0]) && is_program(v) &&
+	return re && v.n >= 7 && v.n <= 160 &&
+	       ((islower((unsigned char)v.p[0]) && is_program(v)) ||
+		view_find(v, "python") >= 0) &&
 	       regex_find(re, v, 0, &m) == REGEX_YES;
 }
 

@@ -221,6 +221,19 @@ static void uv_changes(struct paste *p, struct view s, size_t i)
 	paste_fact(p, "torch.version", m.group[2], i);
 }
 
+/* "  - Updating torch (2.0.1+cu118 -> 2.1.1)" of poetry. */
+static void poetry_changes(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (!paste_match(p, "(?:Updating|Downgrading) torch \\((\\d[\\w.+]*) -> (\\d[\\w.+]*)\\)",
+			 s, &m))
+		return;
+	sign_add(p, "uninstalled-torch", i, m.group[1]);
+	sign_add(p, "installed-torch", i, m.group[2]);
+	paste_fact(p, "torch.version", m.group[2], i);
+}
+
 /* "Requirement already satisfied: torch in /x (from y) (2.4.0+cu124)". */
 static void satisfied(struct paste *p, struct view s, size_t i)
 {
@@ -256,6 +269,8 @@ static void wanted(struct paste *p, struct view s, size_t i)
 			"install(?: \\S+)*?)\\s+[\"']?(torch==[\\w.+]+)",
 			s, &m))
 		sign_add(p, "wants-torch", i, view_skip(m.group[1], 7));
+	else if (paste_match(p, "installation candidates for torch \\((\\d[\\w.+]*)\\)", s, &m))
+		sign_add(p, "wants-torch", i, m.group[1]);
 	else if (paste_match(p,
 			     "(?:requirement|distribution found for)\\s+([\\w.-]+)(?:[=<>~! (]|$)",
 			     s, &m))
@@ -291,6 +306,8 @@ static void install_line(struct paste *p, size_t i)
 		uv_changes(p, s, i);
 	if (view_find(s, "torch-") >= 0)
 		taken_up(p, s, i);
+	if (view_find(s, "ing torch (") >= 0)
+		poetry_changes(p, s, i);
 	if (view_starts(s, "Requirement already satisfied"))
 		satisfied(p, s, i);
 	if (view_starts(s, "Successfully installed") ||
@@ -306,7 +323,7 @@ static void install_line(struct paste *p, size_t i)
 			 : m.group[2].n ? m.group[2]
 					: m.group[3]);
 	if (view_find(s, "==") >= 0 || view_find(s, "equire") >= 0 ||
-	    view_find(s, "distribution") >= 0)
+	    view_find(s, "distribution") >= 0 || view_find(s, "candidates for torch") >= 0)
 		wanted(p, s, i);
 }
 

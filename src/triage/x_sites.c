@@ -42,6 +42,9 @@ static void site(struct paste *p, const char *id, const char *other, struct view
 		return;
 	if (!sign_value(p, id))
 		sign_add(p, id, i, view_of(folder));
+	/* Of the user's own folder, which every Python of that release searches first. */
+	if (strcmp(id, "run-site") == 0 && strstr(folder, "/.local/lib/"))
+		sign_add(p, "torch-user-site", i, view_of(folder));
 	if (had && strcmp(had, folder) != 0 && !sign_has(p, "torch-elsewhere"))
 		sign_add(p, "torch-elsewhere", i, view_of(folder));
 }
