@@ -49,10 +49,19 @@ static bool same_cuda(const char *have, const char *need)
 	       strncmp(need, have, n) == 0;
 }
 
-/* Major of the cuDNN that is said to be installed. */
+/* Major of the cuDNN that is said to be installed, or whose package is: libcudnn8. */
 static unsigned cudnn_said(const struct triage *t)
 {
-	return project_major(triage_value(t, "cudnn-said"));
+	const struct snapshot *s = t->j->s;
+	const char *said = triage_value(t, "cudnn-said"), *name;
+	size_t i;
+
+	for (i = 0; !said && i < s->n_os_packages; i++) {
+		name = fact_value(&s->os_packages[i].name, "");
+		if (strncmp(name, "libcudnn", 8) == 0 && name[8] >= '5' && name[8] <= '9')
+			said = name + 8;
+	}
+	return project_major(said);
 }
 
 static bool cuda_differs(struct triage *t, const struct needs *n, int weight)
@@ -130,9 +139,9 @@ static bool ort_library(struct triage *t)
 		finding_fact(t->j, f, "torch.version", &s->pythons[0].torch.version, n.cuda);
 		return true;
 	}
-	if (!triage_has(t, "cudnn-said") && cudnn_differs(t, &n, torch_cudnn(t), 76))
+	if (!cudnn_said(t) && cudnn_differs(t, &n, torch_cudnn(t), 76))
 		return true;
-	if (!toolkit(t) || triage_has(t, "cudnn-said"))
+	if (!toolkit(t) || cudnn_said(t))
 		return false;
 	triage_add(t, FINDING_CUDNN_NOT_FOUND, 64, "ort-dll");
 	return true;
@@ -248,8 +257,32 @@ static void cpu_packages(struct triage *t)
 	}
 }
 
+/* -------- RAPIDS: Volta and later, in WSL from the beginning, elsewhere since 24.02 */
+
+static void rapids(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	struct finding *f;
+	size_t i;
+
+	if (!triage_holds(t, "rapids cuda-801|no-kernel-image|cuda-fails", NULL))
+		return;
+	for (i = 0; i < s->n_gpus; i++) {
+		if (look_cc(&s->gpus[i]) <= 0 || look_cc(&s->gpus[i]) >= 70)
+			continue;
+		f = triage_add(t, FINDING_GPU_TOO_OLD_FOR_BUILD, 78,
+			       "rapids cuda-801|no-kernel-image|cuda-fails");
+		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
+		finding_message(
+			t->j, f, "%s",
+			_("RAPIDS needs a GPU of Volta (compute capability 7.0) or later."));
+		return;
+	}
+}
+
 void triage_frameworks(struct triage *t)
 {
+	rapids(t);
 	ort_provider(t);
 	tensorflow(t);
 	cpu_packages(t);
