@@ -56,6 +56,7 @@ const struct gpu_row *look_gpu_row(struct judge *j, const struct gpu *g)
 	const char *id = fact_value(&g->pci_id, NULL), *sub = fact_value(&g->subsystem, NULL);
 	const struct gpu_row *row = NULL;
 	struct gpu_match m;
+	size_t i;
 
 	if (!look_is_nvidia(g))
 		return NULL;
@@ -69,6 +70,9 @@ const struct gpu_row *look_gpu_row(struct judge *j, const struct gpu *g)
 		compat_gpu_find(j->c, g->name.value, &m);
 		if (m.n == 1)
 			return m.rows[0];
+		for (i = 0; fact_known(&g->chip) && i < m.n; i++)
+			if (m.rows[i]->chip && strcmp(m.rows[i]->chip, g->chip.value) == 0)
+				return m.rows[i];
 		/* Several boards of one name: what all rows share is in the first one, as far as
 		 * rules ask. */
 		if (m.n > 1 && m.cc > 0)

@@ -236,21 +236,6 @@ const char *triage_value(const struct triage *t, const char *name)
 	return g ? fact_value(&g->value, NULL) : NULL;
 }
 
-/* The loaded one, else the one whose package is installed. */
-const struct fact *triage_driver(const struct triage *t)
-{
-	const struct snapshot *s = t->j->s;
-	size_t i;
-
-	if (fact_known(&s->driver.version))
-		return &s->driver.version;
-	for (i = 0; i < s->n_os_packages; i++)
-		if (strstr(fact_value(&s->os_packages[i].name, ""), "nvidia-driver") &&
-		    look_branch(fact_value(&s->os_packages[i].version, "0")) >= 100)
-			return &s->os_packages[i].version;
-	return NULL;
-}
-
 /* -------- conditions */
 
 static void evidence(struct triage *t, struct finding *f, const struct sign *g)
@@ -581,6 +566,7 @@ const struct finding *triage_root(struct judge *j)
 	rows(t);
 	table_rows(t);
 	triage_versions(t);
+	triage_cards(t);
 	triage_libraries(t);
 	triage_machine(t);
 	triage_driver_rules(t);

@@ -347,6 +347,70 @@ static void dkms(struct triage *t)
 	finding_fact(t->j, f, "kernel", &s->host.kernel, fact_value(&s->driver.dkms[0].kernel, ""));
 }
 
+/* -------- the driver's modules among themselves */
+
+/* nvidia.ko and one of those that build on it, as the disk or the kernel has them. */
+static void module_set(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *core = triage_value(t, "module-core-version");
+	const struct sign *other = NULL;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < s->n_signs && !other; i++) {
+		if (!fact_is(&s->signs[i].id, "module-set-version") ||
+		    !fact_known(&s->signs[i].value))
+			continue;
+		if (!core)
+			core = s->signs[i].value.value;
+		else if (strcmp(core, s->signs[i].value.value) != 0)
+			other = &s->signs[i];
+	}
+	if (!other)
+		return;
+	f = triage_add(t, FINDING_DRIVER_MODULE_SET_MIXED, 88, NULL);
+	finding_evidence(t->j, f, "module.version", other->value.value, core, other->value.source);
+}
+
+/* -------- regions that the firmware gave no room */
+
+static void regions(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct sign *failed = NULL;
+	bool listed = false;
+	struct finding *f;
+	size_t i, k;
+
+	for (i = 0; i < s->n_gpus; i++)
+		listed |= fact_known(&s->gpus[i].address);
+	for (i = 0; i < s->n_signs && !failed; i++) {
+		const char *at = fact_is(&s->signs[i].id, "region-failed")
+					 ? fact_value(&s->signs[i].value, NULL)
+					 : NULL;
+		bool ours = !listed || !at || *at == ' ';
+
+		for (k = 0; at && k < s->n_gpus; k++) {
+			const char *have = fact_value(&s->gpus[k].address, "");
+			size_t n = strlen(have);
+
+			ours |= n >= 7 && strncasecmp(have + n - 7, at, 7) == 0;
+		}
+		/* The kernel tries again with other windows. */
+		for (k = i; at && ours && k < s->n_signs; k++)
+			if (fact_is(&s->signs[k].id, "region-assigned") &&
+			    fact_is(&s->signs[k].value, at))
+				ours = false;
+		if (at && ours)
+			failed = &s->signs[i];
+	}
+	if (!failed)
+		return;
+	f = triage_add(t, FINDING_PCI_BAR_UNASSIGNED, 90, NULL);
+	finding_evidence(t->j, f, "text", failed->text.value, NULL, failed->text.source);
+}
+
 /* -------- Fabric Manager */
 
 /* The two packages of a list, where nothing says what is loaded. */
@@ -447,6 +511,8 @@ void triage_machine(struct triage *t)
 	home_without_nvcc(t);
 	foreign(t);
 	dkms(t);
+	module_set(t);
+	regions(t);
 	fabric(t);
 	constraint(t);
 }

@@ -289,50 +289,6 @@ static void found_version(struct triage *t)
 	}
 }
 
-/* A branch beyond the GPU's last, or before its first. */
-static void driver_and_gpu(struct triage *t)
-{
-	const struct snapshot *s = t->j->s;
-	const struct fact *version = triage_driver(t);
-	/* Of one who names a branch alone no more is known. */
-	const char *driver = version ? version->value : triage_value(t, "driver-branch-said");
-	bool fails = triage_has(t, "smi-fails") || triage_has(t, "cuda-fails") ||
-		     triage_has(t, "rm-init-failed") || triage_has(t, "probe-failed") ||
-		     triage_has(t, "release-unsupported");
-	size_t i;
-
-	if (triage_has(t, "smi-works") || triage_has(t, "wsl"))
-		return;
-	for (i = 0; i < s->n_gpus; i++) {
-		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
-		unsigned branch = driver ? look_branch(driver) : 0;
-		struct finding *f = NULL;
-
-		if (!row)
-			continue;
-		if (row->last_driver && look_branch(row->last_driver) < branch && branch >= 100)
-			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails ? 80 : 64,
-				       "smi-fails|release-unsupported|rm-init-failed");
-		else if (row->first_driver && !row->last_driver &&
-			 look_branch(row->first_driver) > branch && branch >= 100)
-			f = triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, fails ? 82 : 64,
-				       "smi-fails|release-unsupported|rm-init-failed");
-		else if (row->open_module && strcmp(row->open_module, "required") == 0 &&
-			 (triage_has(t, "rm-init-failed") || triage_has(t, "smi-nodev")) &&
-			 !fact_is(&s->driver.flavor, "open"))
-			f = triage_add(t, FINDING_OPEN_MODULE_REQUIRED, 74, "rm-init-failed");
-		else if (row->open_module && strcmp(row->open_module, "unsupported") == 0 &&
-			 fact_is(&s->driver.flavor, "open"))
-			f = triage_add(t, FINDING_OPEN_MODULE_UNSUPPORTED_GPU, 82,
-				       "nvrm-open|open-package");
-		if (f) {
-			finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
-			if (version)
-				finding_fact(t->j, f, "driver.version", version, NULL);
-		}
-	}
-}
-
 /* The PTX is of a newer CUDA than the driver's. */
 static void ptx(struct triage *t)
 {
@@ -362,6 +318,5 @@ void triage_versions(struct triage *t)
 	nvcc_arch(t);
 	host_compiler(t);
 	found_version(t);
-	driver_and_gpu(t);
 	ptx(t);
 }

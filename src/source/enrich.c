@@ -45,16 +45,34 @@ static const char *candidates(struct arena *a, const struct gpu_match *m)
 	return b.s;
 }
 
+/* Of boards of one name the one with the chip that was said. */
+static const struct gpu_row *row_of_chip(const struct gpu *g, const struct gpu_match *m)
+{
+	size_t i;
+
+	for (i = 0; fact_known(&g->chip) && i < m->n; i++)
+		if (m->rows[i]->chip && strcmp(m->rows[i]->chip, g->chip.value) == 0)
+			return m->rows[i];
+	return NULL;
+}
+
 void source_enrich_gpu(struct arena *a, struct compat *c, struct gpu *g, const struct gpu_match *m)
 {
+	const struct gpu_row *row;
 	const char *source;
 
 	(void)c;
 	if (!m->n)
 		return;
-	source = fact_known(&g->name) && g->name.source && strcmp(g->name.source, "assumed") == 0 ?
-			 "assumed" :
-			 m->rows[0]->source;
+	row = row_of_chip(g, m);
+	if (row) {
+		if (row->cc > 0)
+			set_if_unknown(&g->compute_capability, cc_text(a, row->cc), row->source);
+		return;
+	}
+	source = fact_known(&g->name) && g->name.source && strcmp(g->name.source, "assumed") == 0
+			 ? "assumed"
+			 : m->rows[0]->source;
 	if (same_chip(m))
 		set_if_unknown(&g->chip, m->rows[0]->chip, source);
 	if (m->cc > 0)

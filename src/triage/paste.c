@@ -390,7 +390,7 @@ struct gpu *paste_listed_gpu(struct paste *p, struct view index, struct view nam
 
 void paste_pci(struct paste *p, struct view id, size_t line)
 {
-	struct gpu *g;
+	struct gpu *g = NULL;
 	size_t i;
 
 	if (!wanted(p, line, SCOPE_MACHINE))
@@ -400,11 +400,13 @@ void paste_pci(struct paste *p, struct view id, size_t line)
 			return;
 	if (p->s->n_gpus >= GPUS_MAX)
 		return;
-	/* The only name so far is its name. */
-	g = p->s->n_gpus == 1 && !fact_known(&p->s->gpus[0].pci_id) && p->s->gpus[0].name.source &&
-			    strcmp(p->s->gpus[0].name.source, paste_source(p, line)) == 0
-		    ? &p->s->gpus[0]
-		    : ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
+	/* A name on the same line is its name. */
+	for (i = 0; i < p->s->n_gpus && !g; i++)
+		if (!fact_known(&p->s->gpus[i].pci_id) && p->s->gpus[i].name.source &&
+		    strcmp(p->s->gpus[i].name.source, paste_source(p, line)) == 0)
+			g = &p->s->gpus[i];
+	if (!g)
+		g = ARENA_APPEND(p->a, p->s->gpus, p->s->n_gpus);
 	fact_set(&g->pci_id, view_dup(p->a, id), paste_source(p, line));
 }
 

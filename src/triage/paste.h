@@ -15,6 +15,13 @@ struct paste_regex {
 	struct regex *re;
 };
 
+/* The device whose lines x_bus.c reads: where it began, and the GPU that it is (index + 1). */
+struct paste_device {
+	size_t line, gpu;
+	struct view product; /* lshw names it before its maker */
+	bool open, display, nvidia;
+};
+
 struct paste {
 	struct arena *a;
 	struct compat *c;
@@ -27,6 +34,7 @@ struct paste {
 	size_t matches;		      /* patterns of extractors that were tried */
 	size_t python_of[OWNERS_MAX]; /* index + 1 into s->pythons, by owner; 0: none yet */
 	struct project_reader *projects; /* of the project files in it; NULL: none */
+	struct paste_device device;
 	struct paste_regex *patterns;
 	size_t n_patterns;
 };

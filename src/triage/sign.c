@@ -14,13 +14,13 @@
 enum {
 	BUCKETS = 1 << 14,
 	LITERAL_MIN = 4,
-	SIGNS_PER_ROW = 6,  /* kept; more are counted */
-	WORK_PER_ROW = 900, /* matches that are tried, long windows counting more */
+	SIGNS_PER_ROW = 6,   /* kept; more are counted */
+	WORK_PER_ROW = 900,  /* matches that are tried, long windows counting more */
 	WORK_TOTAL = 150000, /* of all rows; beyond it each may do no more than WORK_LATE */
 	WORK_LATE = 100,
-	WORK_UNIT = 200,    /* bytes */
-	GIVE_UPS = 4,	    /* patterns that reach their bounds are not tried further */
-	WINDOW = 2000,	    /* bytes of a line, and of those behind it, that a pattern sees */
+	WORK_UNIT = 200, /* bytes */
+	GIVE_UPS = 4,	 /* patterns that reach their bounds are not tried further */
+	WINDOW = 2000,	 /* bytes of a line, and of those behind it, that a pattern sees */
 	WINDOW_LINES = 4,
 	TEXT_SHOWN = 300,
 };
@@ -170,14 +170,42 @@ static int compile(struct scan *s, struct row *row)
 	return 0;
 }
 
-static bool place_fits(struct scan *s, struct row *row, size_t line)
+/*
+ * "`lsmod | grep nvidia` returns nothing", "$ lspci | grep -i nvidia   # empty": the part before
+ * the phrase, which is empty where nobody says so, or where it is only supposed.
+ */
+static struct view said_silent(struct scan *s, size_t line)
+{
+	static const char phrase[] =
+		"^(.{4,400}?)[`'\")\\]\\s,]*(?:(?:also |still |just |only )*(?:gives?|returns?|"
+		"returned|shows?|showed|prints?|outputs?|lists?|has|yields?|reports?|gave|is|was|comes "
+		"back|produces?|says)\\s+(?:me |us |back |just |absolutely |literally )*(?:nothing|no "
+		"(?:output|results?|lines?|entr\\w+|match\\w*)|empty|blank|zilch)|(?:->|=>|:|#|-|\xe2\x86\x92)"
+		"\\s*[(<]?(?:nothing|no output|empty|blank|none\\b)|\\(\\s*(?:nothing|no output|empty|"
+		"blank)|(?:liefert|ergibt|zeigt) (?:nichts|keine)|ne (?:renvoie|retourne|donne) rien|no "
+		"(?:devuelve|muestra) nada|\xe6\xb2\xa1\xe6\x9c\x89(?:\xe4\xbb\xbb\xe4\xbd\x95)?"
+		"\xe8\xbe\x93\xe5\x87\xba|\xe6\x97\xa0\xe8\xbe\x93\xe5\x87\xba|"
+		"\xec\x95\x84\xeb\xac\xb4 ?\xea\xb2\x83\xeb\x8f\x84|\xec\xb6\x9c\xeb\xa0\xa5"
+		"(?:\xec\x9d\xb4|\xec\x9d\x80)? ?\xec\x97\x86)";
+	struct view l = s->p->t.lines[line].s;
+	struct regex_match m;
+
+	if (!paste_match(s->p, phrase, l, &m) ||
+	    paste_match(s->p, "\\b(?:if|when|whether|should|unless|until)\\b", m.group[1], NULL))
+		return (struct view){ 0 };
+	return m.group[1];
+}
+
+static bool place_fits(struct scan *s, struct row *row, size_t line, struct view *ret_said)
 {
 	const struct line *l = &s->p->t.lines[line];
 	struct regex_match m;
 
-	if (row->where != ON_LINE && !l->cmd_at)
+	if (row->where == ON_SILENT && (!l->cmd_at || !text_silent(&s->p->t, line)))
+		*ret_said = said_silent(s, line);
+	if (row->where != ON_LINE && !l->cmd_at && !ret_said->n)
 		return false;
-	if (row->where == ON_SILENT && !text_silent(&s->p->t, line))
+	if (row->where == ON_SILENT && !ret_said->n && !text_silent(&s->p->t, line))
 		return false;
 	if (!row->under)
 		return true;
@@ -239,7 +267,7 @@ static void keep(struct scan *s, struct row *row, const struct regex_match *m, s
 static int try_row(struct scan *s, struct row *row, size_t at)
 {
 	struct regex_match m = { .n = 0 };
-	struct view win;
+	struct view win, said = { 0 };
 	size_t line;
 
 	row->tries++;
@@ -249,10 +277,10 @@ static int try_row(struct scan *s, struct row *row, size_t at)
 		return 0;
 	if (compile(s, row))
 		return -(int)ERR_DATA;
-	if (!place_fits(s, row, line))
+	if (!place_fits(s, row, line, &said))
 		return 0;
 	if (row->re) {
-		win = window_of(s->p, line, at);
+		win = said.n ? said : window_of(s->p, line, at);
 		row->tries += (uint32_t)(win.n / WORK_UNIT);
 		s->work += win.n / WORK_UNIT;
 		switch (regex_find(row->re, win, 0, &m)) {

@@ -98,6 +98,22 @@ static const char *const programs[] = {
 	"squeue",
 	"sacct",
 	"strace",
+	"nvidia-detect",
+	"system76-power",
+	"supergfxctl",
+	"envycontrol",
+	"optimus-manager",
+	"optirun",
+	"hwinfo",
+	"inxi",
+	"lshw",
+	"zypper",
+	"equery",
+	"ubuntu-drivers",
+	"akmods",
+	"dracut",
+	"rmmod",
+	"insmod",
 };
 
 static bool is_program(struct view v)
@@ -133,6 +149,45 @@ static struct view shell_prompt(struct view v)
 			break;
 	}
 	return (struct view){ 0 };
+}
+
+/* "pop-os:~$ cmd", "larry ~ # cmd", "[nix-shell:~]$ cmd", "~ > cmd", "\xe2\x9e\x9c  ~ cmd". */
+static struct view hostless_prompt(struct view v)
+{
+	size_t i = 0, start;
+
+	if (view_starts(v, "\xe2\x9e\x9c ")) {
+		struct view rest = view_trim(view_skip(v, 3)), w;
+
+		while (view_word(&rest, &w))
+			if (is_program(rest))
+				return view_trim(rest);
+		return (struct view){ 0 };
+	}
+	if (v.p[0] == '[') {
+		ptrdiff_t end = view_chr(v, ']');
+
+		i = end > 1 && end < 60 ? (size_t)end + 1 : 0;
+		return i && i + 2 < v.n && (v.p[i] == '$' || v.p[i] == '#') && v.p[i + 1] == ' '
+			       ? view_trim(view_skip(v, i + 1))
+			       : (struct view){ 0 };
+	}
+	while (i < v.n && i < 40 && (isalnum((unsigned char)v.p[i]) || strchr("._-", v.p[i])))
+		i++;
+	if (i && i < v.n && (v.p[i] == ':' || v.p[i] == ' '))
+		i++;
+	start = i;
+	if (i >= v.n || (v.p[i] != '~' && v.p[i] != '/'))
+		return (struct view){ 0 };
+	while (i < v.n && i < 80 && !strchr(" $#%>", v.p[i]))
+		i++;
+	while (i < v.n && v.p[i] == ' ')
+		i++;
+	/* A path and a sign may stand in any sentence; a program behind them does not. */
+	if (i <= start || i + 2 >= v.n || !strchr("$#%>", v.p[i]) || v.p[i + 1] != ' ' ||
+	    !is_program(view_skip(v, i + 2)))
+		return (struct view){ 0 };
+	return view_trim(view_skip(v, i + 1));
 }
 
 /* "PS C:\x> cmd", "C:\x> cmd", "(env) C:\x> cmd". */
@@ -269,6 +324,8 @@ struct view text_prompt(struct view v)
 		cmd = windows_prompt(v);
 	if (!cmd.n)
 		cmd = shell_prompt(v);
+	if (!cmd.n)
+		cmd = hostless_prompt(v);
 	if (!cmd.n)
 		cmd = odd_prompt(v);
 	if (!cmd.n)

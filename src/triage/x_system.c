@@ -65,6 +65,36 @@ static void loaded_version(struct paste *p, struct view s, size_t i)
 	sign_add(p, "nvrm-version", i, m.group[1]);
 }
 
+/* Of a command about several of the driver's modules each version counts, unless it asks about
+ * several kernels. */
+static void module_version(struct paste *p, struct view version, size_t i)
+{
+	int32_t by = p->t.lines[i].by;
+	struct view cmd = { 0 };
+
+	if (by != NO_COMMAND)
+		cmd = line_cmd(&p->t.lines[by]);
+	if (paste_match(p, "nvidia[-_](?:uvm|drm|modeset|peermem)|nvidia\\*", cmd, NULL) &&
+	    view_find(cmd, " -k") < 0 && view_find(cmd, "/lib/modules") < 0)
+		sign_add(p, "module-set-version", i, version);
+	else
+		sign_add(p, "module-core-version", i, version);
+}
+
+/* What modinfo -F version and /sys/module/NAME/version print. */
+static void bare_version(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "^/sys/module/nvidia(\\w*)/version:(\\d{3}\\.[\\d.]+)$", s, &m))
+		sign_add(p, m.group[1].n ? "module-set-version" : "module-core-version", i,
+			 m.group[2]);
+	else if ((paste_under(p, i, "modinfo -F version") ||
+		  paste_under(p, i, "/sys/module/nvidia")) &&
+		 paste_match(p, "^(?:nvidia\\w*:?\\s+)?(\\d{3}\\.\\d+(?:\\.\\d+)?)$", s, &m))
+		module_version(p, m.group[1], i);
+}
+
 /* "license: Dual MIT/GPL" is the open flavour; "filename:" names the kernel that it is built for.
  */
 static void modinfo(struct paste *p, struct view s, size_t i)
@@ -74,9 +104,10 @@ static void modinfo(struct paste *p, struct view s, size_t i)
 	if (!paste_under(p, i, "modinfo") &&
 	    !(i && view_starts(p->t.lines[i - 1].s, "filename:")) && !view_starts(s, "filename:"))
 		return;
-	if (paste_match(p, "^version:\\s+(\\d{3}\\.[\\d.]+)", s, &m))
+	if (paste_match(p, "^version:\\s+(\\d{3}\\.[\\d.]+)", s, &m)) {
 		sign_add(p, "modinfo-version", i, m.group[1]);
-	else if (paste_match(p, "^license:\\s+(\\S.*)$", s, &m) && paste_under(p, i, "nvidia"))
+		module_version(p, m.group[1], i);
+	} else if (paste_match(p, "^license:\\s+(\\S.*)$", s, &m) && paste_under(p, i, "nvidia"))
 		paste_fact(p, "driver.flavor",
 			   view_find(m.group[1], "GPL") >= 0 ? VIEW("open") : VIEW("proprietary"),
 			   i);
@@ -88,21 +119,14 @@ static void modinfo(struct paste *p, struct view s, size_t i)
 		sign_add(p, "modinfo-signer", i, m.group[1]);
 }
 
-/* "SecureBoot enabled" of mokutil; "Kernel driver in use: nouveau" of lspci -k. */
-static void boot_and_bus(struct paste *p, struct view s, size_t i)
+/* "SecureBoot enabled" of mokutil. */
+static void secure_boot(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
 	if (paste_match(p, "^Secure ?Boot (enabled|disabled)$", s, &m))
 		paste_fact(p, "host.secure_boot",
 			   view_is_nocase(m.group[1], "enabled") ? VIEW("yes") : VIEW("no"), i);
-	if (paste_match(p, "^Kernel driver in use:\\s+(\\S+)$", s, &m))
-		sign_add(p,
-			 view_is(m.group[1], "nvidia")	   ? "bus-driver-nvidia"
-			 : view_is(m.group[1], "nouveau")  ? "bus-driver-nouveau"
-			 : view_is(m.group[1], "vfio-pci") ? "bus-driver-vfio"
-							   : "bus-driver-other",
-			 i, m.group[1]);
 }
 
 static void modules_line(struct paste *p, size_t i)
@@ -123,8 +147,10 @@ static void modules_line(struct paste *p, size_t i)
 	if (view_chr(s, ':') > 3)
 		modinfo(p, s, i);
 	loaded_version(p, s, i);
-	if (view_find(s, "ecure") >= 0 || view_starts(s, "Kernel driver"))
-		boot_and_bus(p, s, i);
+	if (view_starts(s, "/sys/module/nvidia") || (p->t.lines[i].by != NO_COMMAND && s.n < 40))
+		bare_version(p, s, i);
+	if (view_find(s, "ecure") >= 0)
+		secure_boot(p, s, i);
 }
 
 const struct extractor extract_modules = { .name = "modules", .line = modules_line };
@@ -146,7 +172,8 @@ static void os_package(struct paste *p, struct view name, struct view version, s
 		    p,
 		    "^(?:nvidia$|nvidia-(?:lts$|driver|dkms|utils|compute-utils|kernel|\\d{3}|headless|"
 		    "open|x11)|"
-		    "libnvidia|kmod-nvidia|nvidia-driver|cuda-drivers|xserver-xorg-video-nvidia)",
+		    "libnvidia|a?kmod-nvidia|nvidia-driver|cuda-drivers|xserver-xorg-video-nvidia|"
+		    "xorg-x11-drv-nvidia|nvidia-open)",
 		    name, NULL)) {
 		sign_add(p, "driver-package", i, version);
 		if (paste_match(p, "(\\d{3})", name, &m))
@@ -154,6 +181,35 @@ static void os_package(struct paste *p, struct view name, struct view version, s
 	}
 	if (paste_match(p, "^libnvidia-compute", name, NULL))
 		sign_add(p, "pkg-libnvidia-compute", i, version);
+}
+
+/* Lists of installed packages, each in the form of its program. */
+static void listed_package(struct paste *p, struct view s, size_t i)
+{
+	static const struct {
+		const char *command, *pattern;
+	} list[] = {
+		{ "rpm -q", "^([a-z][\\w+-]*?)-(\\d[\\w.:~+-]*)" },
+		{ "dnf list",
+		  "^([a-z][\\w+-]*?)(?:\\.(?:x86_64|aarch64|noarch|i686))?[- ]+(\\d[\\w.:~+-]*)" },
+		{ "yum list",
+		  "^([a-z][\\w+-]*?)(?:\\.(?:x86_64|aarch64|noarch|i686))?[- ]+(\\d[\\w.:~+-]*)" },
+		{ "pacman -Q", "^(?:local/)?([a-z][\\w+-]*?)[- ](\\d[\\w.:~+-]*)" },
+		{ "apt list", "^([a-z][\\w+.-]*)/\\S+ (\\d\\S*) .*\\[installed" },
+		{ "zypper se", "^i\\+? *\\| *([a-zA-Z][\\w+.-]*) *\\|.*?\\| *(\\d[\\w.-]*) *\\|" },
+		{ "nvidia-drivers", "(?:^|/)(nvidia-drivers)-(\\d[\\w.]*)" },
+		{ "portage", "(?:^|/)(nvidia-drivers)-(\\d[\\w.]*)" },
+	};
+	struct regex_match m;
+	size_t k;
+
+	for (k = 0; k < ARRAY_LEN(list); k++) {
+		if (!paste_under(p, i, list[k].command))
+			continue;
+		if (paste_match(p, list[k].pattern, s, &m))
+			os_package(p, m.group[1], m.group[2], i);
+		return;
+	}
 }
 
 static void os_packages_line(struct paste *p, size_t i)
@@ -171,10 +227,15 @@ static void os_packages_line(struct paste *p, size_t i)
 		if (paste_match(p, "^(?:Setting up|Unpacking) (\\S+?)(?::\\w+)? \\((\\d\\S*)\\)", s,
 				&m))
 			os_package(p, m.group[1], m.group[2], i);
-	} else if (paste_under(p, i, "rpm -q") || paste_under(p, i, "dnf list") ||
-		   paste_under(p, i, "pacman -Q")) {
-		if (paste_match(p, "^([a-z][\\w+-]*?)[- ](\\d[\\w.:~+-]*)", s, &m))
+	} else if (view_find(s, "[ALPM] ") >= 0) {
+		/* pacman.log: "[ALPM] upgraded nvidia-utils (580.105.08-1 -> 590.48.01-2)" */
+		if (paste_match(p,
+				"\\[ALPM\\] (?:installed|reinstalled|upgraded|downgraded) (\\S+) "
+				"\\((?:\\S+ -> )?(\\d[^)\\s]*)\\)",
+				s, &m))
 			os_package(p, m.group[1], m.group[2], i);
+	} else if (p->t.lines[i].by != NO_COMMAND) {
+		listed_package(p, s, i);
 	}
 }
 
@@ -212,10 +273,11 @@ static void kernel_log_line(struct paste *p, size_t i)
 	if (view_find(s, "10de:") >= 0 &&
 	    paste_match(p, "(?:PCI ID: ?|\\[)(10de:[0-9a-f]{4})\\b", s, &m))
 		paste_pci(p, m.group[1], i);
-	if (view_find(s, "Xid") < 0 ||
-	    !paste_match(p,
-			 "Xid\\s*(?:\\(?(?:PCI:)?([0-9a-fA-F:.]*)[^)]*\\))?\\s*:?\\s*(\\d{1,3})\\b",
-			 s, &m))
+	if ((view_find(s, "Xid") < 0 && view_find(s, "XID") < 0) ||
+	    !paste_match(
+		    p,
+		    "Xid\\s*(?:\\(?(?:PCI:)?([0-9a-fA-F:.]*)[^)]*\\))?\\s*[:=]?\\s*(\\d{1,3})\\b",
+		    s, &m))
 		return;
 	sign_add(p, xid_meaning(m.group[2]), i, m.group[2]);
 	if (p->s->n_log >= 500)

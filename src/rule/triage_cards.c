@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules that hold the GPUs of a text against its driver: branches that dropped a chip or do not
+ * know it yet, open and proprietary modules. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "rule/look.h"
+#include "rule/remedy.h"
+#include "rule/triage.h"
+
+/* Packages whose version is the driver's, as the distributions name them. */
+static bool is_driver_package(const char *name)
+{
+	static const char *const begins[] = {
+		"nvidia-driver",    "kmod-nvidia",  "akmod-nvidia",	   "nvidia-utils",
+		"nvidia-dkms",	    "nvidia-open",  "xorg-x11-drv-nvidia", "nvidia-kernel",
+		"nvidia-gfxG0",	    "cuda-drivers", "nvidia-lts",	   "nvidia-headless",
+		"libnvidia-compute"
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(begins); i++)
+		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return strcmp(name, "nvidia") == 0;
+}
+
+/* The loaded one, else the one on the disk: its module, what DKMS has, its packages. */
+const struct fact *triage_driver(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct sign *disk = triage_sign(t, "modinfo-version");
+	size_t i;
+
+	if (fact_known(&s->driver.version))
+		return &s->driver.version;
+	if (disk && fact_known(&disk->value) && look_branch(disk->value.value) >= 100)
+		return &disk->value;
+	for (i = 0; i < s->n_os_packages; i++)
+		if (is_driver_package(fact_value(&s->os_packages[i].name, "")) &&
+		    look_branch(fact_value(&s->os_packages[i].version, "0")) >= 100)
+			return &s->os_packages[i].version;
+	for (i = 0; i < s->driver.n_dkms; i++)
+		if (look_branch(fact_value(&s->driver.dkms[i].version, "0")) >= 100)
+			return &s->driver.dkms[i].version;
+	return NULL;
+}
+
+/* The driver does not drive the GPU, as far as the text shows. */
+static bool fails(const struct triage *t)
+{
+	return triage_has(t, "smi-fails") || triage_has(t, "cuda-fails") ||
+	       triage_has(t, "rm-init-failed") || triage_has(t, "probe-failed") ||
+	       triage_has(t, "release-unsupported") || triage_has(t, "installer-no-gpu");
+}
+
+static bool is_consumer(const struct gpu_row *row)
+{
+	return row->gpu_class &&
+	       (strcmp(row->gpu_class, "geforce") == 0 || strcmp(row->gpu_class, "mobile") == 0 ||
+		strcmp(row->gpu_class, "workstation") == 0);
+}
+
+/* Open modules of these branches refuse GeForce and workstation boards that do not ask. */
+static bool wants_optin(const struct triage *t, const struct gpu_row *row, unsigned branch)
+{
+	return fact_is(&t->j->s->driver.flavor, "open") && branch >= 515 && branch <= 535 &&
+	       is_consumer(row) && row->open_module && strcmp(row->open_module, "supported") == 0 &&
+	       triage_has(t, "rm-init-failed");
+}
+
+static const char terms[] = "smi-fails|release-unsupported|rm-init-failed|installer-no-gpu";
+
+static struct finding *misfit(struct triage *t, const struct gpu_row *row, unsigned branch)
+{
+	const struct snapshot *s = t->j->s;
+	const char *open = row->open_module ? row->open_module : "";
+
+	if (row->last_driver && look_branch(row->last_driver) < branch && branch >= 100)
+		return triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails(t) ? 80 : 64, terms);
+	if (row->first_driver && !row->last_driver && look_branch(row->first_driver) > branch &&
+	    branch >= 100)
+		return triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, fails(t) ? 82 : 64, terms);
+	if (strcmp(open, "required") == 0 &&
+	    (triage_has(t, "rm-init-failed") || triage_has(t, "smi-nodev")) &&
+	    !fact_is(&s->driver.flavor, "open"))
+		return triage_add(t, FINDING_OPEN_MODULE_REQUIRED, 74, "rm-init-failed");
+	if (strcmp(open, "unsupported") == 0 && fact_is(&s->driver.flavor, "open"))
+		return triage_add(t, FINDING_OPEN_MODULE_UNSUPPORTED_GPU, 82,
+				  "nvrm-open|open-package");
+	if (wants_optin(t, row, branch))
+		return triage_add(t, FINDING_OPEN_MODULE_OPTIN_REQUIRED, 70, "rm-init-failed");
+	return NULL;
+}
+
+/* A branch beyond the GPU's last, or before its first. */
+static void driver_and_gpu(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct fact *version = triage_driver(t);
+	/* Of one who names a branch alone no more is known. */
+	const char *driver = version ? version->value : triage_value(t, "driver-branch-said");
+	size_t i;
+
+	if (triage_has(t, "smi-works") || triage_has(t, "wsl"))
+		return;
+	for (i = 0; i < s->n_gpus; i++) {
+		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
+		struct finding *f = row ? misfit(t, row, driver ? look_branch(driver) : 0) : NULL;
+
+		if (!f)
+			continue;
+		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
+		if (version)
+			finding_fact(t->j, f, "driver.version", version, NULL);
+	}
+}
+
+/* nvidia-detect names the last branch for the card, and a later one is installed. */
+static void legacy_named(struct triage *t)
+{
+	const struct fact *version = triage_driver(t);
+	const char *last = triage_value(t, "legacy-detected");
+	struct finding *f;
+
+	if (!last || !version || look_branch(version->value) <= look_branch(last))
+		return;
+	f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, 90, "legacy-detected");
+	finding_fact(t->j, f, "driver.version", version, arena_printf(t->j->a, "<= %s", last));
+}
+
+/* -------- a wanted CUDA that no driver of the card has */
+
+/* The CUDA that is asked for, as far as the text says it. */
+static const char *wanted_cuda(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
+
+	if (!cuda && s->n_toolkits)
+		cuda = fact_value(&s->toolkits[0].version, NULL);
+	return cuda;
+}
+
+/* The driver is too old, and the last one that drives this GPU is so as well. */
+static void no_driver(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct fact *version = triage_driver(t);
+	const char *cuda = wanted_cuda(t), *least = NULL;
+	bool inferred = false;
+	size_t i;
+
+	if (t->points[FINDING_DRIVER_TOO_OLD] < TRIAGE_ROOT || triage_has(t, "windows") ||
+	    !s->n_gpus)
+		return;
+	if (cuda)
+		least = compat_min_driver(t->j->c, cuda, false, &inferred);
+	for (i = 0; i < s->n_gpus; i++) {
+		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
+		unsigned last = row && row->last_driver ? look_branch(row->last_driver) : 0;
+		struct finding *f;
+
+		if (!last)
+			return; /* a GPU that a newer driver drives */
+		if (least ? look_branch(least) <= last
+			  : !version || look_branch(version->value) != last)
+			return;
+		if (i + 1 < s->n_gpus)
+			continue;
+		f = triage_add(t, FINDING_NO_DRIVER_CAN_HELP, least ? 92 : 86,
+			       "driver-too-old-torch|insufficient-driver|insufficient-driver-code");
+		finding_message(t->j, f,
+				_("Branch %s is the last that drives this GPU, and the wanted CUDA "
+				  "needs a newer one."),
+				row->last_driver);
+		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
+	}
+}
+
+void triage_cards(struct triage *t)
+{
+	driver_and_gpu(t);
+	legacy_named(t);
+	no_driver(t);
+}
