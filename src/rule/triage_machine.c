@@ -16,6 +16,22 @@ static bool fails(const struct triage *t)
 	       triage_has(t, "bad-ordinal");
 }
 
+/* A UUID, or the beginning of one, that none of the listed GPUs has. */
+static bool strange_uuid(const struct snapshot *s, const char *value)
+{
+	size_t i, n = strcspn(value, ",");
+
+	if (strncmp(value, "GPU-", 4) != 0)
+		return false;
+	for (i = 0; i < s->n_gpus; i++) {
+		const char *uuid = fact_value(&s->gpus[i].uuid, NULL);
+
+		if (!uuid || strncmp(uuid, value, n) == 0)
+			return false;
+	}
+	return s->n_gpus > 0;
+}
+
 /* CUDA_VISIBLE_DEVICES empty, -1, or beyond what there is. */
 static void visible(struct triage *t)
 {
@@ -36,7 +52,9 @@ static void visible(struct triage *t)
 	       strcasecmp(v->value, "none") == 0 || strcasecmp(v->value, "all") == 0 ||
 	       strcasecmp(v->value, "NoDevFiles") == 0;
 	first = strtol(v->value, NULL, 10);
-	beyond = isdigit((unsigned char)v->value[0]) && s->n_gpus > 0 && (size_t)first >= s->n_gpus;
+	beyond = (isdigit((unsigned char)v->value[0]) && s->n_gpus > 0 &&
+		  (size_t)first >= s->n_gpus) ||
+		 strange_uuid(s, v->value);
 	if (!none && !beyond && !(isdigit((unsigned char)v->value[0]) && first > 0 && fails(t)))
 		return;
 	f = triage_add(t, FINDING_VISIBLE_DEVICES_WRONG,

@@ -30,7 +30,7 @@ static const struct number numbers[] = {
 static const char after_call[] =
 	"\\b(?:(?-i:cu(?:da)?[A-Z])\\w{3,40}|nvcuda|cuda (?:driver )?(?:library )?init\\w*|cudart init\\w*)"
 	"(?:\\(\\w{0,12}\\))?[^\\n\\d]{0,60}?"
-	"(?:return\\w*|err(?:or)?\\w*|code|fail\\w*|res(?:ult)?|status|->|=|:)"
+	"(?:return\\w*|err(?:or)?\\w*|code|giv\\w+|says?|fail\\w*|res(?:ult)?|status|->|=|:)"
 	"[^\\n\\w.,]{0,4}(?:code |with |status |error )?\\(?#?(\\d{1,3})\\b(?![.,]\\d|:\\d| ?[GMK]i?B|%)";
 static const char after_cuda[] =
 	"\\bcuda(?: (?:driver|runtime|api))*(?: (?:init\\w*|context\\w*))? "
