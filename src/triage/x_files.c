@@ -42,9 +42,14 @@ static void node(struct paste *p, struct view name, struct view mode, size_t i)
 		sign_add(p, "node-dxg", i, name);
 }
 
-/* Others and the group may not read and write: rw for all is what the driver makes. */
+/*
+ * Others and the group may not read and write: rw for all is what the driver makes, but for the
+ * capability nodes, of which it closes the ones that configure.
+ */
 static void closed_node(struct paste *p, struct view s, struct view path, size_t i)
 {
+	if (view_find(path, "nvidia-cap") >= 0)
+		return;
 	if (view_find(s, "/dev/nv") < 0 && view_find(path, "nvidia") != 0)
 		return;
 	if (s.p[0] != 'c')
