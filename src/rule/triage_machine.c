@@ -288,6 +288,32 @@ static void mounts(struct triage *t)
 	finding_fact(t->j, f, "driver.version", &t->j->s->driver.version, lib);
 }
 
+/* A device is asked for by an index that the CDI specification, of an earlier time, doesn't list.
+ */
+static void cdi_index(struct triage *t)
+{
+	const char *asked = triage_value(t, "cdi-unresolvable");
+	const char *index = asked ? strstr(asked, "nvidia.com/gpu=") : NULL;
+	const struct snapshot *s = t->j->s;
+	size_t i, listed = 0;
+
+	if (!index || !isdigit((unsigned char)index[15]))
+		return;
+	for (i = 0; i < s->n_signs; i++) {
+		if (!fact_is(&s->signs[i].id, "cdi-listed"))
+			continue;
+		listed++;
+		if (fact_is(&s->signs[i].value, asked))
+			return;
+	}
+	if (!listed)
+		return;
+	if ((size_t)strtol(index + 15, NULL, 10) < s->n_gpus)
+		triage_add(t, FINDING_CDI_SPEC_STALE, 92, "cdi-unresolvable cdi-listed");
+	else if (s->n_gpus)
+		triage_add(t, FINDING_VISIBLE_DEVICES_WRONG, 88, "cdi-unresolvable cdi-listed");
+}
+
 /* "kernel version A does not match DSO version B" in a container whose nvidia-smi works: the driver
  * is whole, and it is the image's compat libcuda that is newer than it. */
 static void compat_in_image(struct triage *t)
@@ -523,6 +549,7 @@ void triage_machine(struct triage *t)
 	packages(t);
 	loaded(t);
 	mounts(t);
+	cdi_index(t);
 	libcuda_link(t);
 	compat_in_image(t);
 	absent_toolkit(t);

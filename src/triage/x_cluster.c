@@ -43,31 +43,47 @@ static void ray(struct paste *p, struct view s, size_t i)
 	}
 }
 
-/* "srun -p gpu --pty bash": a shell on a node for which no GPU was asked. */
-static void slurm_start(struct paste *p, size_t i)
-{
-	static const char gpu[] = "--gres|--gpus|--tres|\\s-G\\s*\\d";
-	struct view cmd = line_cmd(&p->t.lines[i]);
+/* Commands of schedulers that give a shell on a node, and what asks for a GPU in them. */
+struct shell {
+	const char *start, *shell, *gpu;
+};
 
-	if (!paste_match(p, "^(?:sudo )?(?:srun|salloc)\\s", cmd, NULL))
-		return;
-	if (paste_match(p, gpu, cmd, NULL)) {
+static const struct shell shells[] = {
+	{ .start = "^(?:sudo )?(?:srun|salloc)\\s",
+	  .shell = "^(?:sudo )?salloc\\s|--pty",
+	  .gpu = "--gres|--gpus|--tres|\\s-G\\s*\\d" },
+	{ .start = "^qsub\\s", .shell = "\\s-I\\b", .gpu = "gpu(?:s|_\\w+)?=" },
+	{ .start = "^qrsh\\b|^qlogin\\b", .shell = "^q", .gpu = "gpu\\w*=" },
+	{ .start = "^bsub\\s", .shell = "\\s-I", .gpu = "-gpu\\s|ngpus" },
+};
+
+/* "srun -p gpu --pty bash": a shell on a node for which no GPU was asked. */
+static void shell_start(struct paste *p, size_t i)
+{
+	struct view cmd = line_cmd(&p->t.lines[i]);
+	size_t k;
+
+	for (k = 0; k < ARRAY_LEN(shells); k++) {
+		if (!paste_match(p, shells[k].start, cmd, NULL) ||
+		    !paste_match(p, shells[k].shell, cmd, NULL))
+			continue;
 		/* What runs within an allocation shares its GPUs. */
-		if (view_starts(cmd, "salloc"))
+		if (!paste_match(p, shells[k].gpu, cmd, NULL))
+			sign_add(p, "shell-without-gpu", i, (struct view){ 0 });
+		else if (view_starts(cmd, "salloc"))
 			sign_add(p, "slurm-allocation", i, (struct view){ 0 });
-		return;
 	}
-	if ((view_starts(cmd, "salloc") || view_find(cmd, "--pty") > 0) &&
-	    !sign_has(p, "slurm-allocation"))
-		sign_add(p, "slurm-start-bare", i, (struct view){ 0 });
 }
 
 static void cluster_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
 
-	if (p->t.lines[i].cmd_at && (view_find(s, "srun ") >= 0 || view_find(s, "salloc") >= 0))
-		slurm_start(p, i);
+	if (p->t.lines[i].cmd_at &&
+	    (view_find(s, "srun ") >= 0 || view_find(s, "salloc") >= 0 ||
+	     view_find(s, "qsub ") >= 0 || view_find(s, "qrsh") >= 0 ||
+	     view_find(s, "qlogin") >= 0 || view_find(s, "bsub ") >= 0))
+		shell_start(p, i);
 	if (s.n > 2000)
 		s.n = 2000;
 	if (view_find(s, "TRES") >= 0 || view_find(s, "TresPer") >= 0 || view_find(s, "Gres=") >= 0)

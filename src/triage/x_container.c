@@ -146,6 +146,16 @@ static void kube_line(struct paste *p, struct view s, size_t i)
 			 i, m.group[1]);
 }
 
+/* nvidia-ctk cdi list: "nvidia.com/gpu=0". */
+static void cdi_line(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_under(p, i, "cdi list") &&
+	    paste_match(p, "^(?:INFO.*\\s)?(nvidia\\.com/gpu=[\\w:-]+)$", s, &m))
+		sign_add(p, "cdi-listed", i, m.group[1]);
+}
+
 static void container_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
@@ -166,8 +176,10 @@ static void container_line(struct paste *p, size_t i)
 	if (view_find(s, "untime") >= 0 || view_find(s, "ersion") >= 0 ||
 	    view_starts(s, "Model:") || view_starts(s, "Architecture:"))
 		info_line(p, s, i);
-	if (view_find(s, "nvidia.com/") >= 0)
+	if (view_find(s, "nvidia.com/") >= 0) {
 		kube_line(p, s, i);
+		cdi_line(p, s, i);
+	}
 }
 
 const struct extractor extract_container = { .name = "container", .line = container_line };

@@ -10,7 +10,7 @@
 #include "triage/paste.h"
 #include "triage/sign.h"
 
-enum { CONTINUED_LINES = 40, CONTINUED_BYTES = 1900, BLOCK_LINES = 30 };
+enum { CONTINUED_LINES = 40, CONTINUED_BYTES = 1900, BLOCK_LINES = 40 };
 
 /* -------- commands */
 
@@ -21,8 +21,9 @@ struct starter {
 
 static const char engine_run[] =
 	"\\b(?:docker|podman|nerdctl)\\s+(?:container\\s+)?(?:run|create)\\b";
-static const char engine_asks[] = "--gpus|--runtime[= ]\"?nvidia|nvidia\\.com/gpu|/dev/nvidia|"
-				  "--device[= ]|nvidia-docker|--hooks-dir";
+static const char engine_asks[] =
+	"(?<!without )(?<!no )--gpus|--runtime[= ]\"?nvidia|nvidia\\.com/gpu|/dev/nvidia|"
+	"--device[= ]|nvidia-docker|--hooks-dir";
 static const char sif_run[] = "\\b(?:singularity|apptainer)\\s+(?:-\\S+\\s+)*"
 			      "(?:exec|run|shell|instance\\s+(?:start|run))\\b";
 static const char sif_asks[] =
@@ -43,6 +44,9 @@ static const struct starter starters[] = {
 	{ .literal = "systemd-nspawn",
 	  .run = "\\bsystemd-nspawn\\s+(?:-|\\S+=)",
 	  .asks = "/dev/(?:nvidia|dri)|--bind=/dev\\b" },
+	{ .literal = "distrobox",
+	  .run = "\\bdistrobox(?:-|\\s+)create\\b",
+	  .asks = "(?<!ohne )(?<!without )(?<!no )--nvidia|nvidia\\.com/gpu|--gpus|/dev/nvidia" },
 	{ .literal = "ctr ",
 	  .run = "\\bctr\\s+(?:-n\\s+\\S+\\s+)?(?:run|c\\w*\\s+create)\\b",
 	  .asks = "--gpus|/dev/nvidia" },
@@ -192,10 +196,21 @@ static const struct runner runners[] = {
 	  .needs = "^runs-on:",
 	  .asks = "--gpus|--runtime|/dev/nvidia",
 	  .sign = "container-gpu-not-asked" },
+	{ .literal = "services:",
+	  .opens = "^services:$",
+	  .needs = "^(?:image|build):",
+	  .asks = "capabilities|runtime:\\s*[\"']?nvidia|^gpus:|nvidia\\.com/(?:gpu|mig)|/dev/nvidia|extends:|"
+		  "NVIDIA_VISIBLE_DEVICES|driver:\\s*[\"']?nvidia",
+	  .sign = "container-gpu-not-asked" },
+	{ .literal = "\"runArgs\"",
+	  .opens = "^\"runArgs\":",
+	  .needs = "\"(?:image|build|dockerFile|dockerComposeFile)\":",
+	  .asks = "\"--(?:gpus|runtime|device)|nvidia\\.com/gpu|\"gpu\"",
+	  .sign = "container-gpu-not-asked" },
 	{ .literal = "kind:",
 	  .opens = "^kind:\\s*(?:Pod|Deployment|Job|StatefulSet|ReplicaSet)$",
 	  .needs = "^(?:-\\s*)?image:",
-	  .asks = "nvidia\\.com/|runtimeClassName|resourceClaims",
+	  .asks = "nvidia\\.com/(?:gpu|mig)|runtimeClassName|resourceClaims",
 	  .sign = "pod-no-gpu-limit" },
 };
 
