@@ -155,20 +155,27 @@ static void not_found(struct triage *t)
 
 /* -------- what was put in place of what */
 
-/* A session that prints a CUDA build, installs what a project asks for, and prints a CPU build; or
- * one who says that it was so. */
+/* A session that prints a CUDA build, installs what a project asks for, and prints another; or one
+ * who says that it was so. */
 static bool before_and_after(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
 	const char *was = s->n_pythons ? fact_value(&s->pythons[0].torch.version, "") : "";
 	const char *is = triage_value(t, "differs:torch.version");
 	const char *change = triage_has(t, "reqs-installed") ? "reqs-installed" : "change-said";
+	enum finding_id id = FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY;
 
-	if (!is || !strstr(was, "+cu") || !strstr(is, "+cpu") || !triage_has(t, change) ||
-	    triage_has(t, "notebook"))
+	if (!is || !strstr(was, "+cu") || !triage_has(t, change) || triage_has(t, "notebook"))
 		return false;
-	triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 95, "differs:torch.version");
-	triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 0, change);
+	if (!strstr(is, "+cpu")) {
+		/* The chosen build served; what came after it does not fit the GPU. */
+		if ((!triage_has(t, "no-kernel-image") && !triage_has(t, "arch-misfit")) ||
+		    strncmp(was, is, strcspn(is, "+")) == 0)
+			return false;
+		id = FINDING_TORCH_REPLACED_BY_DEPENDENCY;
+	}
+	triage_add(t, id, 95, "differs:torch.version");
+	triage_add(t, id, 0, change);
 	return true;
 }
 
@@ -207,11 +214,27 @@ static bool pypi_without_cuda(struct triage *t, const char *release)
 	return false;
 }
 
+/* What the last sign of this id names. */
+static const char *last_value(const struct triage *t, const char *id)
+{
+	size_t i;
+
+	for (i = t->j->s->n_signs; i > 0; i--)
+		if (fact_is(&t->j->s->signs[i - 1].id, id))
+			return fact_value(&t->j->s->signs[i - 1].value, NULL);
+	return NULL;
+}
+
 static void replaced(struct triage *t)
 {
 	const char *old = triage_value(t, "uninstalled-torch");
-	const char *now = triage_value(t, "installed-torch");
+	const char *first = triage_value(t, "installed-torch");
+	const char *now = last_value(t, "installed-torch");
 	bool was_cuda, is_cuda;
+
+	/* Installed twice: the second in place of the first. */
+	if (!old && first && strcmp(first, now) != 0)
+		old = first;
 
 	if (!now && before_and_after(t))
 		return;
@@ -229,7 +252,7 @@ static void replaced(struct triage *t)
 				       pypi_without_cuda(t, now)))))
 		triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 93,
 			   "uninstalled-torch|installed-torch");
-	else if (was_cuda && triage_has(t, "uninstalled-torch"))
+	else if (was_cuda && triage_has(t, "uninstalled-torch") && !triage_has(t, "torch-asked"))
 		triage_add(t, FINDING_TORCH_REPLACED_BY_DEPENDENCY, 88,
 			   "uninstalled-torch installed-torch");
 }

@@ -112,6 +112,16 @@ static bool old_ptx(const struct triage *t, const struct look_archs *a, int cc, 
 	       strncmp(entry, "compute_", 8) == 0 && strtol(entry + 8, NULL, 10) < high;
 }
 
+/* PyTorch itself says that it has no code for a GPU for which the build that is named was made, and
+ * something was installed in between. */
+static bool another_runs(struct triage *t)
+{
+	if (!triage_has(t, "arch-misfit") || !triage_has(t, "change-said"))
+		return false;
+	triage_add(t, FINDING_TORCH_REPLACED_BY_DEPENDENCY, 80, "arch-misfit change-said");
+	return true;
+}
+
 /* The list that the message or get_arch_list() printed. */
 static bool by_list(struct triage *t)
 {
@@ -144,6 +154,8 @@ static bool by_list(struct triage *t)
 							       : 70);
 		return true;
 	}
+	if (known && a.from_table && another_runs(t))
+		return true;
 	/* PyTorch itself has code for every GPU here: it is something else that lacks it. */
 	if (known && triage_has(t, "no-kernel-image"))
 		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 80, "no-kernel-image");
@@ -181,6 +193,8 @@ static void by_age(struct triage *t)
 		/* A call into an add-on failed, and nothing is known against PyTorch itself. */
 		if (triage_has(t, "ext-native-call") || triage_has(t, "ext-native-frame"))
 			continue;
+		if (row && row->nvcc_max_cc >= cc && another_runs(t))
+			return;
 		/* A build of a CUDA that knows the GPU is not one from before it. */
 		if (cc == high && high >= 100 && !(row && row->nvcc_max_cc >= cc)) {
 			misfit(t, i, false, 66);

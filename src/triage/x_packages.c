@@ -75,6 +75,11 @@ static bool shown(struct paste *p, struct view s, size_t i)
 
 	if (!view_starts(s, "Version:") || !i)
 		return false;
+	/* Filtered: "pip show torch | grep Version". */
+	if (paste_under(p, i, "show torch ") && paste_under(p, i, "Version")) {
+		paste_package(p, VIEW("torch"), view_trim(view_skip(s, 8)), i);
+		return true;
+	}
 	for (back = 1; back <= 2 && back <= i; back++)
 		if (paste_match(p, "^Name:\\s*([A-Za-z][\\w.-]+)$", p->t.lines[i - back].s, &m)) {
 			paste_package(p, m.group[1], view_trim(view_skip(s, 8)), i);
@@ -293,6 +298,16 @@ static void taken_up(struct paste *p, struct view s, size_t i)
 		sign_add(p, "torch-wheel-windows", i, m.group[1]);
 }
 
+/* pip takes a PyTorch away, and the command itself asked for another. */
+static void put_away(struct paste *p, size_t i)
+{
+	int32_t by = p->t.lines[i].by;
+
+	if (by != NO_COMMAND && paste_match(p, "\\binstall\\b.*?\\s[\"']?torch(?:[=<>~!\\s\"']|$)",
+					    line_cmd(&p->t.lines[by]), NULL))
+		sign_add(p, "torch-asked", i, (struct view){ 0 });
+}
+
 static void install_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
@@ -317,11 +332,13 @@ static void install_line(struct paste *p, size_t i)
 		    p,
 		    "Uninstalling torch-(\\d[\\w.+]*)|Found existing installation: torch (\\d[\\w.+]*)|"
 		    "Successfully uninstalled torch-(\\d[\\w.+]*)",
-		    s, &m))
+		    s, &m)) {
+		put_away(p, i);
 		sign_add(p, "uninstalled-torch", i,
 			 m.group[1].n	? m.group[1]
 			 : m.group[2].n ? m.group[2]
 					: m.group[3]);
+	}
 	if (view_find(s, "==") >= 0 || view_find(s, "equire") >= 0 ||
 	    view_find(s, "distribution") >= 0 || view_find(s, "candidates for torch") >= 0)
 		wanted(p, s, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folders of packages: where pip says that PyTorch is, and from where it is imported. When the two
- * differ, two environments are in play. Judges nothing else about them.
+ * What pip says of PyTorch, and what runs: the folder and the version of each. When the two differ,
+ * two environments are in play. Judges nothing else about them.
  */
 #include <ctype.h>
 #include <string.h>
@@ -42,6 +42,9 @@ static void site(struct paste *p, const char *id, const char *other, struct view
 		return;
 	if (!sign_value(p, id))
 		sign_add(p, id, i, view_of(folder));
+	else if (strcmp(id, "run-site") == 0 && strcmp(sign_value(p, id), folder) != 0 &&
+		 !sign_has(p, "torch-two-sites"))
+		sign_add(p, "torch-two-sites", i, view_of(folder));
 	/* Of the user's own folder, which every Python of that release searches first. */
 	if (strcmp(id, "run-site") == 0 && strstr(folder, "/.local/lib/"))
 		sign_add(p, "torch-user-site", i, view_of(folder));
@@ -60,11 +63,89 @@ static bool of_torch(const struct paste *p, size_t i)
 	return false;
 }
 
+/* -------- versions */
+
+/* Equal releases, and equal builds where both name one. */
+static bool one_build(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "+");
+
+	if (n != strcspn(b, "+") || strncmp(a, b, n) != 0)
+		return false;
+	return !a[n] || !b[n] || strcmp(a, b) == 0;
+}
+
+/* Notes a version under `id`, and that it is another than the last one under `other`. */
+static void version(struct paste *p, const char *id, const char *other, struct view v, size_t i)
+{
+	const char *said = view_dup(p->a, v), *had = sign_value(p, other);
+
+	if (p->filling || owner_other_machine(&p->owners, p->t.lines[i].owner))
+		return;
+	sign_add(p, id, i, v);
+	if (had && !one_build(had, said) && !sign_has(p, "torch-disagrees"))
+		sign_add(p, "torch-disagrees", i, v);
+}
+
+/* What a program prints of the PyTorch that it runs on. */
+static bool of_run(struct paste *p, struct view s, struct regex_match *m)
+{
+	return paste_match(p,
+			   "(?:^|[^\\w-])(?i:torch|pytorch version): ?(\\d+\\.\\d+\\.\\d+[\\w.+]*)|"
+			   "\\(you have (\\d+\\.\\d+\\.\\d+\\+\\w+)\\)|"
+			   "torch\\.__version__\\W{1,6}(\\d+\\.\\d+\\.\\d+[\\w.+]*)|"
+			   "Python-3\\.[\\d.]+ torch-(\\d+\\.\\d+\\.\\d+[\\w.+]*) ",
+			   s, m);
+}
+
+/* "torch.__version__" on a line, and its value on the next: a cell of a notebook, or a prompt. */
+static bool asked_above(const struct paste *p, size_t i)
+{
+	struct view up = i ? p->t.lines[i - 1].s : (struct view){ 0 };
+
+	return view_ends(up, "torch.__version__") || view_ends(up, "print(torch.__version__)");
+}
+
+static void versions_line(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+	struct regex_match m;
+	size_t k;
+
+	if (s.n > 400 || view_find(s, ".") < 0)
+		return;
+	if ((view_find(s, "orch") >= 0 || view_find(s, "you have ") >= 0) && of_run(p, s, &m)) {
+		for (k = 1; k + 1 < m.n && !m.group[k].n; k++)
+			;
+		version(p, "run-torch", "pip-torch-version", m.group[k], i);
+	} else if (view_find(s, "orch") >= 0 &&
+		   paste_match(p,
+			       "\\bpip3? (?:list|freeze|show)\\b[^\\n]{0,30}?\\btorch\\W{1,4}"
+			       "(\\d+\\.\\d+\\.\\d+[\\w.+]*)",
+			       s, &m)) {
+		version(p, "pip-torch-version", "run-torch", m.group[1], i);
+	} else if (view_starts(s, "torch") && paste_under(p, i, "pip") &&
+		   paste_match(p, "^torch\\s*(?:==)?\\s*(\\d+\\.\\d+\\.\\d+[\\w.+]*)(?:\\s|$)", s,
+			       &m)) {
+		version(p, "pip-torch-version", "run-torch", m.group[1], i);
+	} else if (asked_above(p, i) &&
+		   paste_match(p, "^(?:Out\\[\\d+\\]: ?)?['\"]?(\\d+\\.\\d+\\.\\d+[\\w.+]*)['\"]?$",
+			       s, &m)) {
+		version(p, "run-torch", "pip-torch-version", m.group[1], i);
+		if (sign_value(p, "installed-torch") &&
+		    !one_build(sign_value(p, "installed-torch"), view_dup(p->a, m.group[1])))
+			sign_add(p, "runs-other-torch", i, m.group[1]);
+	}
+}
+
+/* -------- lines */
+
 static void sites_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
 	struct regex_match m;
 
+	versions_line(p, i);
 	if (s.n > 600)
 		s.n = 600;
 	if (view_starts(s, "Location:") && of_torch(p, i))
@@ -81,7 +162,7 @@ static void sites_line(struct paste *p, size_t i)
 		paste_match(
 			p,
 			"(?:^|['\"\\s(])((?:[A-Za-z]:[\\\\/]|/)[^'\"\\n]{0,300}?(?:site|dist)-packages)"
-			"[\\\\/]+torch[\\\\/]",
+			"[\\\\/]+torch(?:[\\\\/,]|\\s|$)",
 			s, &m))
 		site(p, "run-site", "pip-site", m.group[1], i);
 }
