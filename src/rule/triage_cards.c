@@ -52,7 +52,8 @@ static bool fails(const struct triage *t)
 {
 	return triage_has(t, "smi-fails") || triage_has(t, "cuda-fails") ||
 	       triage_has(t, "rm-init-failed") || triage_has(t, "probe-failed") ||
-	       triage_has(t, "release-unsupported") || triage_has(t, "installer-no-gpu");
+	       triage_has(t, "release-unsupported") || triage_has(t, "installer-no-gpu") ||
+	       triage_has(t, "insert-enodev") || triage_has(t, "nvrm-none");
 }
 
 static bool is_consumer(const struct gpu_row *row)
@@ -138,6 +139,11 @@ static const char *wanted_cuda(const struct triage *t)
 	const struct snapshot *s = t->j->s;
 	const char *cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
 
+	/* An image that asks for "cuda>=12.1". */
+	if (triage_value(t, "unsatisfied") &&
+	    strncmp(triage_value(t, "unsatisfied"), "cuda>=", 6) == 0)
+		return arena_strndup(t->j->a, triage_value(t, "unsatisfied") + 6,
+				     strspn(triage_value(t, "unsatisfied") + 6, "0123456789."));
 	if (!cuda && s->n_toolkits)
 		cuda = fact_value(&s->toolkits[0].version, NULL);
 	return cuda;
@@ -152,8 +158,9 @@ static void no_driver(struct triage *t)
 	bool inferred = false;
 	size_t i;
 
-	if (t->points[FINDING_DRIVER_TOO_OLD] < TRIAGE_ROOT || triage_has(t, "windows") ||
-	    !s->n_gpus)
+	if ((t->points[FINDING_DRIVER_TOO_OLD] < TRIAGE_ROOT &&
+	     t->points[FINDING_IMAGE_REQUIRES_NEWER_DRIVER] < TRIAGE_ROOT) ||
+	    triage_has(t, "windows") || !s->n_gpus)
 		return;
 	if (cuda)
 		least = compat_min_driver(t->j->c, cuda, false, &inferred);

@@ -391,6 +391,32 @@ static void dkms(struct triage *t)
 	finding_fact(t->j, f, "kernel", &s->host.kernel, fact_value(&s->driver.dkms[0].kernel, ""));
 }
 
+/* The running kernel's modules are gone from the disk: another was installed in its place. */
+static void kernel_gone(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *kernel = fact_value(&s->host.kernel, NULL);
+	struct finding *f;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < s->n_signs && kernel; i++) {
+		if (!fact_is(&s->signs[i].id, "kernel-folder"))
+			continue;
+		any = true;
+		if (fact_is(&s->signs[i].value, kernel))
+			return;
+	}
+	if (!any || !(fails(t) || triage_has(t, "smi-fails") || triage_has(t, "no-module-file")))
+		return;
+	f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 86, "kernel-folder");
+	finding_message(
+		t->j, f,
+		_("The kernel that runs, %s, has no modules on the disk: it was updated, and "
+		  "the machine not rebooted."),
+		kernel);
+}
+
 /* -------- the driver's modules among themselves */
 
 /* nvidia.ko and one of those that build on it, as the disk or the kernel has them. */
@@ -556,6 +582,7 @@ void triage_machine(struct triage *t)
 	home_without_nvcc(t);
 	foreign(t);
 	dkms(t);
+	kernel_gone(t);
 	module_set(t);
 	regions(t);
 	fabric(t);

@@ -75,8 +75,9 @@ static void find_gpu(struct paste *p, struct view name, struct view address, siz
 		const char *old = fact_value(&p->s->gpus[k].name, NULL);
 
 		if (!fact_known(&p->s->gpus[k].address) &&
-		    (!name.n ||
-		     (old && (view_find(name, old) >= 0 || strcasestr(old, view_dup(p->a, name))))))
+		    (name.n ? old && (view_find(name, old) >= 0 ||
+				      strcasestr(old, view_dup(p->a, name)))
+			    : !fact_known(&p->s->gpus[k].pci_id)))
 			g = &p->s->gpus[k];
 	}
 	if (!g && (p->s->n_gpus >= 64 || (!name.n && !address.n)))
@@ -242,6 +243,19 @@ static void one_line_device(struct paste *p, struct view s, size_t i)
 	}
 }
 
+/* -------- links of sysfs */
+
+/* readlink or ls -l of a device's "driver": "../../../../bus/pci/drivers/vfio-pci". */
+static void driver_link(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (p->t.lines[i].by != NO_COMMAND &&
+	    paste_match(p, "/driver(?:\\s|/?$)", line_cmd(&p->t.lines[p->t.lines[i].by]), NULL) &&
+	    paste_match(p, "(?:^|-> )\\S*bus/pci/drivers/([\\w-]+)$", s, &m))
+		held_by(p, m.group[1], i);
+}
+
 /* -------- ids without a name */
 
 /* "modalias : pci:v000010DEd00002204sv...bc03", "PCI\VEN_10DE&DEV_2684&SUBSYS_...". */
@@ -313,6 +327,8 @@ static void bus_line(struct paste *p, size_t i)
 		lspci_header(p, s, i);
 	if (view_starts(s, "Kernel driver") || view_find(s, "Memory at <") >= 0)
 		lspci_detail(p, s, i);
+	if (view_find(s, "bus/pci/drivers/") >= 0)
+		driver_link(p, s, i);
 	if (view_starts(s, "*-") || view_starts(s, "product:") || view_starts(s, "vendor:") ||
 	    view_starts(s, "configuration:"))
 		lshw_line(p, s, i);

@@ -170,6 +170,21 @@ static void gone_path(struct paste *p, struct view s, size_t i)
 		sign_add(p, "mig-caps-gone", i, m.group[1]);
 }
 
+/* ls /lib/modules: the kernels that have modules. */
+static void kernel_folder(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s, word;
+	struct regex_match m;
+
+	if (p->t.lines[i].by == NO_COMMAND ||
+	    !paste_match(p, "^(?:sudo )?ls (?:-\\w+ )*(?:/usr)?/lib/modules/?$",
+			 line_cmd(&p->t.lines[p->t.lines[i].by]), NULL))
+		return;
+	while (view_word(&s, &word))
+		if (paste_match(p, "^(\\d+\\.\\d+\\.\\d+[\\w.+~-]*)/?$", word, &m))
+			sign_add(p, "kernel-folder", i, m.group[1]);
+}
+
 /* "/usr/local/cuda-12.3" among what a listing of all of them shows. */
 static void toolkit_folder(struct paste *p, const struct line *l, size_t i)
 {
@@ -204,6 +219,7 @@ static void files_line(struct paste *p, size_t i)
 	}
 	if (view_find(s, "cuda-") >= 0)
 		toolkit_folder(p, l, i);
+	kernel_folder(p, i);
 	if (s.n > 3 && view_find(s, "nv") >= 0 &&
 	    (mode_line(p, s, &(struct regex_match){ 0 }) ||
 	     (l->by != NO_COMMAND && (view_find(line_cmd(&p->t.lines[l->by]), "ls ") >= 0 ||

@@ -87,6 +87,11 @@ static const struct {
 	  "\\b(?:nvidia )?((?:39|4[1-7]|5[0-9]|6[0-2])\\d(?:\\.\\d{2,3}){0,2})\\s+"
 	  "(?:nvidia )?drivers?\\b",
 	  "driver.version" },
+	/* Three parts are a release of the driver and of nothing else. */
+	{ ".",
+	  "\\b(?:nvidia|drivers?|pilote|treiber|controlador)\\b(?!.{0,80}(?:mismatch|client|librar|toolkit|"
+	  "nvml))\\S*.{0,60}?(?<![\\w.-])v?((?:39|4[1-7]|5[0-9]|6[0-2])\\d\\.\\d{2,3}\\.\\d{2})(?![\\w.-])",
+	  "driver.version" },
 	{ " on ",
 	  "\\b(?:[1-5]0[5-9]0|[AHVBLT]\\d{1,3}|geforce|tesla)\\S*.{0,24}\\bon\\s+((?:4[5-7]|5[0-9]|"
 	  "6[0-2])\\d(?:\\.\\d{2,3}){0,2})(?=[\\s,;]|\\.(?:\\s|$)|$)",

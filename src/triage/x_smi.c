@@ -62,6 +62,9 @@ static bool gpu_row(struct paste *p, struct view s, size_t i)
 	sign_add(p, "smi-gpu", i, m.group[2]);
 	(void)paste_listed_gpu(p, m.group[1], m.group[2], m.group[4], i);
 	driver_model(p, m.group[3], i);
+	/* The last field: uncorrected errors of memory since the driver was loaded. */
+	if (paste_match(p, "\\.\\d\\s+(?:On|Off|N/A)\\s*\\|\\s*([1-9]\\d{0,8})\\s*\\|$", s, &m))
+		sign_add(p, "ecc-counted", i, m.group[1]);
 	return true;
 }
 

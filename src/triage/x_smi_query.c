@@ -58,6 +58,9 @@ enum what {
 	GPU_PERSISTENCE,
 	GPU_PCI_ID,
 	GPU_RETIRED,
+	GPU_ECC,
+	GPU_RETIRE_PENDING,
+	GPU_REMAP_FAILED,
 	GPU_OTHER,
 };
 
@@ -109,6 +112,20 @@ static void take_mode(struct paste *p, struct gpu *g, enum what what, struct vie
 		break;
 	case GPU_REMAP:
 		put(p, &g->row_remap, view_starts(v, "Yes") ? "pending" : "none", i);
+		if (view_starts(v, "Yes") || view_is(v, "1"))
+			sign_add(p, "remap-pending", i, v);
+		break;
+	case GPU_REMAP_FAILED:
+		if (view_starts(v, "Yes") || view_is(v, "1"))
+			sign_add(p, "remap-failed", i, v);
+		break;
+	case GPU_RETIRE_PENDING:
+		if (view_starts(v, "Yes"))
+			sign_add(p, "remap-pending", i, v);
+		break;
+	case GPU_ECC:
+		if (paste_match(p, "^[1-9]\\d*$", v, NULL))
+			sign_add(p, "ecc-counted", i, v);
 		break;
 	case GPU_VIRTUALIZATION:
 		put(p, &g->virtualization,
@@ -302,6 +319,12 @@ static const struct {
 	{ "driver_model.current", GPU_DRIVER_MODEL },
 	{ "persistence_mode", GPU_PERSISTENCE },
 	{ "pci.device_id", GPU_PCI_ID },
+	{ "ecc.errors.uncorrected.volatile.total", GPU_ECC },
+	{ "ecc.errors.uncorrected.volatile.dram", GPU_ECC },
+	{ "ecc.errors.uncorrected.volatile.device_memory", GPU_ECC },
+	{ "retired_pages.pending", GPU_RETIRE_PENDING },
+	{ "remapped_rows.pending", GPU_REMAP },
+	{ "remapped_rows.failure", GPU_REMAP_FAILED },
 };
 
 enum { COLUMNS_MAX = 24 };

@@ -271,7 +271,9 @@ static void kernel_log_line(struct paste *p, size_t i)
 	struct regex_match m;
 	struct event *e;
 
+	/* The sound, USB and serial functions of a card are no GPUs. */
 	if (view_find(s, "10de:") >= 0 &&
+	    !paste_match(p, "Audio device|USB controller|Serial bus|bridge \\[", s, NULL) &&
 	    paste_match(p, "(?:PCI ID: ?|\\[)(10de:[0-9a-f]{4})\\b", s, &m))
 		paste_pci(p, m.group[1], i);
 	if ((view_find(s, "Xid") < 0 && view_find(s, "XID") < 0) ||
