@@ -157,6 +157,17 @@ static unsigned major_of(const struct snapshot *s, const char *name)
 	return p && fact_known(&p->version) ? look_branch(p->version.value) : 0;
 }
 
+/* LD_LIBRARY_PATH names the toolkit of another release than the one that PyTorch brings. */
+static bool path_of_other_cuda(struct triage *t, const struct torch *torch)
+{
+	const char *cuda = torch ? look_torch_cuda(t->j, torch) : NULL;
+	const char *path = snapshot_env(t->j->s, "LD_LIBRARY_PATH");
+	const char *at = path ? strstr(path, "/cuda-") : NULL;
+
+	return cuda && at && at[6] >= '0' && at[6] <= '9' &&
+	       strncmp(at + 6, cuda, strlen(cuda)) != 0;
+}
+
 static void fact_atoms(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -189,6 +200,7 @@ static void fact_atoms(struct triage *t)
 		     (strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cuda") ||
 		      strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cudnn")),
 	     "ld-path-cuda");
+	when(t, path_of_other_cuda(t, torch), "ld-path-other-cuda");
 	when(t, cpu, "torch-cpu");
 	when(t, rocm, "torch-rocm");
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");

@@ -104,9 +104,9 @@ static void link_line(struct paste *p, struct view s, size_t i)
 
 static const char listed_path[] =
 	"(?<![\\w/.-])(\\S*/lib(?:cud|cublas|cufft|cupti|curand|cusolver|cusparse|nvinfer|nvjitlink|"
-	"nvrtc|nccl)\\w*\\.so[.\\d]*|"
-	"lib(?:cud|cublas|cufft|cupti|curand|cusolver|cusparse|nvinfer|nvjitlink|nvrtc|nccl)\\w*"
-	"\\.so[.\\d]*)";
+	"nvrtc|nvvm|nvToolsExt|nvjpeg|nccl)\\w*\\.so[.\\d]*|"
+	"lib(?:cud|cublas|cufft|cupti|curand|cusolver|cusparse|nvinfer|nvjitlink|nvrtc|"
+	"nvvm|nvToolsExt|nvjpeg|nccl)\\w*\\.so[.\\d]*)";
 
 static void library(struct paste *p, struct view s, size_t i)
 {

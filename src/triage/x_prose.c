@@ -172,6 +172,29 @@ static void torch_built_for(struct paste *p, struct view s, size_t i)
 		   i);
 }
 
+/* "nvidia-cublas-cu12 12.8.4.1" among other versions; not what is to be installed. */
+static void wheels(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+	size_t n;
+
+	if (view_find(s, "nvidia-") < 0 ||
+	    paste_match(p,
+			"\\b(?:pip|uv|conda|install\\w*|upgrad\\w*|updat\\w*|fix\\w*|try|want\\w*|"
+			"change\\w*|downgrad\\w*|Collecting|Downloading)\\b",
+			s, NULL))
+		return;
+	for (n = 0; n < 12 && paste_match(p,
+					  "(?<![\\w/-])(nvidia-(?:cublas|cudnn|nccl|cusparse|nvjitlink|"
+					  "cuda-runtime)(?:-cu1\\d)?)(?: |==?)v?(\\d+(?:\\.\\d+){2,3})"
+					  "(?=[\\s,;)]|$)",
+					  s, &m);
+	     n++) {
+		paste_package(p, m.group[1], m.group[2], i);
+		s = view_skip(s, m.end);
+	}
+}
+
 static void sentence(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s, v;
@@ -199,6 +222,7 @@ static void sentence(struct paste *p, size_t i)
 		}
 	}
 	torch_built_for(p, s, i);
+	wheels(p, s, i);
 }
 
 /* ".../lib/python3.10/site-packages/torch/...", "C:\\Python310\\lib\\site-packages\\...": of a
