@@ -184,11 +184,12 @@ static void wheels(struct paste *p, struct view s, size_t i)
 			"change\\w*|downgrad\\w*|Collecting|Downloading)\\b",
 			s, NULL))
 		return;
-	for (n = 0; n < 12 && paste_match(p,
-					  "(?<![\\w/-])(nvidia-(?:cublas|cudnn|nccl|cusparse|nvjitlink|"
-					  "cuda-runtime)(?:-cu1\\d)?)(?: |==?)v?(\\d+(?:\\.\\d+){2,3})"
-					  "(?=[\\s,;)]|$)",
-					  s, &m);
+	for (n = 0;
+	     n < 12 && paste_match(p,
+				   "(?<![\\w/-])(nvidia-(?:cublas|cudnn|nccl|cusparse|nvjitlink|"
+				   "cuda-runtime)(?:-cu1\\d)?)(?: |==?)v?(\\d+(?:\\.\\d+){2,3})"
+				   "(?=[\\s,;)]|$)",
+				   s, &m);
 	     n++) {
 		paste_package(p, m.group[1], m.group[2], i);
 		s = view_skip(s, m.end);
