@@ -209,6 +209,33 @@ static bool tf_without_gpu(const struct triage *t, const struct needs *n)
 	       !look_driver_below(fact_value(&n->of->version, "0"), "2.11");
 }
 
+/* A release that was built with a CUDA from before the GPU's generation. */
+static void tf_generation(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	struct needs n = { .of = NULL };
+	const struct cuda_row *row;
+	struct finding *f;
+	size_t i;
+
+	if (!triage_holds(t, "cublas-fails|no-kernel-image|tf-no-kernels-cc", NULL) ||
+	    !tf_needs(t, &n) || !n.cuda)
+		return;
+	row = compat_cuda(t->j->c, n.cuda);
+	for (i = 0; row && row->nvcc_max_cc > 0 && i < s->n_gpus; i++) {
+		if (look_cc(&s->gpus[i]) / 10 <= row->nvcc_max_cc / 10)
+			continue;
+		f = triage_add(t, FINDING_GPU_TOO_NEW_FOR_BUILD, 80,
+			       "cublas-fails|no-kernel-image|tf-no-kernels-cc");
+		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
+		finding_fact(t->j, f, n.of->name.value, &n.of->version, NULL);
+		finding_message(t->j, f,
+				_("%s %s was built with CUDA %s, which is older than this GPU."),
+				n.of->name.value, n.of->version.value, n.cuda);
+		return;
+	}
+}
+
 static void tensorflow(struct triage *t)
 {
 	struct needs n = { .of = NULL };
@@ -280,8 +307,24 @@ static void rapids(struct triage *t)
 	}
 }
 
+/* A program names the driver that it needs, and the text the one that is there. */
+static void driver_wanted(struct triage *t)
+{
+	const char *want = triage_value(t, "driver-wanted");
+	const struct fact *have = triage_driver(t);
+	struct finding *f;
+
+	if (!want || !have || look_branch(want) < 300 || !look_driver_below(have->value, want) ||
+	    look_branch(have->value) == look_branch(want))
+		return;
+	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 82, "driver-wanted");
+	finding_fact(t->j, f, "driver.version", have, want);
+}
+
 void triage_frameworks(struct triage *t)
 {
+	driver_wanted(t);
+	tf_generation(t);
 	rapids(t);
 	ort_provider(t);
 	tensorflow(t);

@@ -163,6 +163,9 @@ static void missing(struct triage *t, const struct sign *g)
 	if (strcmp(want.name, "libcuda") == 0 || strcmp(want.name, "libnvidia-ml") == 0 ||
 	    strncmp(want.name, "libnvidia", 9) == 0 || strncmp(want.name, "libnvcuvid", 10) == 0)
 		return;
+	/* TensorFlow looks for TensorRT, and needs none. */
+	if (strncmp(want.name, "libnvinfer", 10) == 0 && triage_has(t, "tf-trt-libs"))
+		return;
 	cudnn = strncmp(want.name, "libcudnn", 8) == 0;
 	have = listed(t, &want, &where);
 	if (have != HAVE_SAME && !cudnn && (in_wheel(t, &want) || not_passed(t, &want)))
