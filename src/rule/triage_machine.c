@@ -331,13 +331,15 @@ static void compat_in_image(struct triage *t)
 /* What Nix, conda or another package manager brings does not follow a reboot. */
 static void foreign(struct triage *t)
 {
-	if (!triage_has(t, "nvml-mismatch") && !triage_has(t, "api-mismatch"))
+	if (!triage_has(t, "nvml-mismatch") && !triage_has(t, "api-mismatch") &&
+	    !(triage_has(t, "cuda-803") && !triage_has(t, "container")))
 		return;
 	if (triage_has(t, "foreign-driver-path"))
 		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 90, "foreign-driver-path");
 	if (triage_has(t, "reboot-no-help"))
 		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 84, "reboot-no-help");
-	if (triage_has(t, "runfile-installer") && triage_has(t, "driver-package"))
+	if (triage_has(t, "runfile-installer") &&
+	    (triage_has(t, "driver-package") || triage_has(t, "driver-pkg-named")))
 		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 84, "runfile-installer");
 }
 
