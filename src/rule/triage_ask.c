@@ -17,6 +17,9 @@ static const struct ask asks[] = {
 	  "lspci -nnk -d 10de:" },
 	{ "module-trouble|smi-nodev|rm-init-failed|handle-fails !container !windows !wsl", NULL,
 	  "sudo dmesg | grep -iE 'nvrm|nvidia|nouveau|xid'" },
+	{ "nvml-fresh", N_("on the host:"),
+	  "grep no-cgroups /etc/nvidia-container-runtime/config.toml; getenforce; "
+	  "stat -fc %T /sys/fs/cgroup; nvidia-container-cli -V" },
 	{ "nvml-mismatch !windows", NULL,
 	  "cat /proc/driver/nvidia/version; ldconfig -p | grep nvidia-ml; uptime -s" },
 	{ "cuda-999|init-3|cuda-304 !windows", NULL,

@@ -137,6 +137,9 @@ static void kube_line(struct paste *p, struct view s, size_t i)
 			 &m))
 		return;
 	asked = near(p, i, 5, 0, "^\"?(?:limits|requests)\"?:");
+	if (!asked && !view_is(m.group[1], "0") &&
+	    near(p, i, 12, 0, "^(?:Capacity|Allocatable):"))
+		sign_add(p, "k8s-node-has-gpu", i, m.group[1]);
 	if (asked && !view_is(m.group[1], "0"))
 		sign_add(p, "k8s-gpu-asked", i, m.group[1]);
 	if (asked)

@@ -166,6 +166,8 @@ static void gone_path(struct paste *p, struct view s, size_t i)
 			 s, &m))
 		return;
 	sign_add(p, "path-gone", i, m.group[1]);
+	if (view_is(m.group[1], "/dev/nvidia*") || view_is(m.group[1], "/dev/nvidia0"))
+		sign_add(p, "no-node", i, m.group[1]);
 	if (view_starts(m.group[1], "/dev/nvidia-caps"))
 		sign_add(p, "mig-caps-gone", i, m.group[1]);
 }

@@ -34,6 +34,21 @@ static struct view unquoted(struct view v)
 	return v;
 }
 
+/* srun ... bash -c 'echo $CUDA_VISIBLE_DEVICES; ...': the first line that comes of it. */
+static void echoed(struct paste *p, size_t i)
+{
+	struct regex_match m;
+
+	if (i && view_find(p->t.lines[i - 1].s, "_VISIBLE_DEVICES") > 0 &&
+	    paste_match(p, "^(?:\\d[\\d,]{0,60}|(?:GPU|MIG)-[\\w/-]+|NoDevFiles)$", p->t.lines[i].s,
+			NULL) &&
+	    paste_match(
+		    p,
+		    "\\b(?:ba)?sh -l?c ['\"]echo \\$\\{?((?:CUDA|NVIDIA)_VISIBLE_DEVICES)\\}?['\";]",
+		    p->t.lines[i - 1].s, &m))
+		paste_variable(p, m.group[1], p->t.lines[i].s, i);
+}
+
 static void without_sign(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
@@ -51,6 +66,8 @@ static void without_sign(struct paste *p, size_t i)
 			paste_variable(p, m.group[1], unquoted(l->s), i);
 		return;
 	}
+	if (!l->cmd_at && l->s.n < 80)
+		echoed(p, i);
 	/* accelerate's file of settings, which it makes that variable. */
 	if (paste_match(p, "^\\s*gpu_ids: ['\"]?(\\d[\\d, ]*)['\"]?$", l->s, &m))
 		paste_variable(p, view_of("CUDA_VISIBLE_DEVICES"), m.group[1], i);
