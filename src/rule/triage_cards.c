@@ -95,21 +95,47 @@ static struct finding *misfit(struct triage *t, const struct gpu_row *row, unsig
 	return NULL;
 }
 
+/* Of one who names a branch alone no more is known. */
+static const char *driver_said(const struct triage *t)
+{
+	const struct fact *version = triage_driver(t);
+
+	return version ? version->value : triage_value(t, "driver-branch-said");
+}
+
+/* A name of several boards: the latest branch that drives any of them is behind this one. */
+static bool all_dropped(struct triage *t, const struct gpu *g, unsigned branch)
+{
+	struct gpu_match m;
+	size_t i;
+
+	if (!fact_known(&g->ambiguous) || !fact_known(&g->name) || branch < 100)
+		return false;
+	compat_gpu_find(t->j->c, g->name.value, &m);
+	for (i = 0; i < m.n; i++)
+		if (!m.rows[i]->last_driver || !look_branch(m.rows[i]->last_driver) ||
+		    look_branch(m.rows[i]->last_driver) >= branch)
+			return false;
+	return m.n > 0;
+}
+
 /* A branch beyond the GPU's last, or before its first. */
 static void driver_and_gpu(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
 	const struct fact *version = triage_driver(t);
-	/* Of one who names a branch alone no more is known. */
-	const char *driver = version ? version->value : triage_value(t, "driver-branch-said");
+	const char *driver = driver_said(t);
 	size_t i;
 
 	if (triage_has(t, "smi-works") || triage_has(t, "wsl"))
 		return;
 	for (i = 0; i < s->n_gpus; i++) {
 		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
-		struct finding *f = row ? misfit(t, row, driver ? look_branch(driver) : 0) : NULL;
+		unsigned branch = driver ? look_branch(driver) : 0;
+		struct finding *f = row ? misfit(t, row, branch) : NULL;
 
+		if (!row && all_dropped(t, &s->gpus[i], branch))
+			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails(t) ? 80 : 64, terms);
 		if (!f)
 			continue;
 		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
@@ -153,7 +179,7 @@ static const char *wanted_cuda(const struct triage *t)
 static void no_driver(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
-	const struct fact *version = triage_driver(t);
+	const char *driver = driver_said(t);
 	const char *cuda = wanted_cuda(t), *least = NULL;
 	bool inferred = false;
 	size_t i;
@@ -171,8 +197,7 @@ static void no_driver(struct triage *t)
 
 		if (!last)
 			return; /* a GPU that a newer driver drives */
-		if (least ? look_branch(least) <= last
-			  : !version || look_branch(version->value) != last)
+		if (least ? look_branch(least) <= last : !driver || look_branch(driver) != last)
 			return;
 		if (i + 1 < s->n_gpus)
 			continue;
