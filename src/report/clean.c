@@ -57,6 +57,25 @@ void put_clean_markdown(struct strbuf *out, const char *s)
 	put(out, s, "\\`*_{}[]<>|#!~&");
 }
 
+/* Inside a code span nothing is markup, so that what stands there needs no escape: not even when it
+ * came from outside, for the span ends at the next back-quote. */
+void put_prose_markdown(struct strbuf *out, const char *s)
+{
+	const char *open, *end;
+	struct arena *a = out->a;
+
+	for (; (open = strchr(s, '`')) != NULL; s = end + 1) {
+		end = strchr(open + 1, '`');
+		if (!end || end == open + 1 || open[1] == ' ')
+			break;
+		put_clean_markdown(out, arena_strndup(a, s, (size_t)(open - s)));
+		strbuf_addc(out, '`');
+		put_clean(out, arena_strndup(a, open + 1, (size_t)(end - open - 1)));
+		strbuf_addc(out, '`');
+	}
+	put_clean_markdown(out, s);
+}
+
 const char *clean(struct arena *a, const char *s)
 {
 	struct strbuf b;

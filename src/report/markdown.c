@@ -49,7 +49,7 @@ static void put_finding(struct arena *a, struct strbuf *out, const struct findin
 
 	put_clean_markdown(out, f->subject);
 	strbuf_add(out, ": ");
-	put_clean_markdown(out, f->message);
+	put_prose_markdown(out, f->message);
 	strbuf_add(out, "\n\n");
 	for (e = f->evidence; e < f->evidence + f->n_evidence; e++)
 		put_list_item(out, e->field,
@@ -62,7 +62,7 @@ static void put_finding(struct arena *a, struct strbuf *out, const struct findin
 	for (r = f->remedies; r < f->remedies + f->n_remedies; r++) {
 		const char *note = remedy_note(a, r);
 
-		put_clean_markdown(out, r->text);
+		put_prose_markdown(out, r->text);
 		if (*note)
 			strbuf_printf(out, " (%s)", note);
 		strbuf_addc(out, '\n');

@@ -41,7 +41,16 @@ static void put_evidence(struct strbuf *out, const struct finding *f)
 		const struct evidence *e = &f->evidence[i];
 
 		strbuf_add(out, "- ");
-		put_clean_markdown(out, e->seen);
+		/* A line of the text speaks for itself; a value needs its name. */
+		if (strcmp(e->field, "text") != 0) {
+			strbuf_printf(out, "`%s`: ", clean(out->a, e->field));
+			put_clean_markdown(out, e->seen ? e->seen : _("absent"));
+			if (e->wanted)
+				put_clean_markdown(
+					out, arena_printf(out->a, _(", wanted %s"), e->wanted));
+		} else {
+			put_clean_markdown(out, e->seen);
+		}
 		if (e->source && *e->source) {
 			strbuf_add(out, " (");
 			put_clean_markdown(out, e->source);
@@ -54,13 +63,17 @@ static void put_evidence(struct strbuf *out, const struct finding *f)
 
 static void put_remedies(struct arena *a, struct strbuf *out, const struct finding *f)
 {
+	const char *note;
 	size_t i;
 
 	if (!f->n_remedies)
 		return;
 	strbuf_add(out, _("What should help:\n\n"));
 	for (i = 0; i < f->n_remedies; i++) {
-		put_clean_markdown(out, f->remedies[i].text);
+		put_prose_markdown(out, f->remedies[i].text);
+		note = remedy_note(a, &f->remedies[i]);
+		if (*note)
+			strbuf_printf(out, " (%s)", note);
 		strbuf_add(out, "\n\n");
 		if (f->remedies[i].n_commands)
 			put_commands(a, out, f->remedies[i].commands, f->remedies[i].n_commands);
@@ -77,7 +90,7 @@ static void put_ruled(struct strbuf *out, const struct results *r)
 	strbuf_add(out, _("What it is not:\n\n"));
 	for (i = 0; i < r->n_ruled; i++) {
 		strbuf_add(out, "- ");
-		put_clean_markdown(out, r->ruled[i].text);
+		put_prose_markdown(out, r->ruled[i].text);
 		strbuf_add(out, " (");
 		put_clean_markdown(out, r->ruled[i].source);
 		strbuf_add(out, ")\n");
@@ -99,7 +112,7 @@ static void put_next(struct strbuf *out, const struct results *r)
 			strbuf_add(out, _("What will fail next, once that is mended:\n\n"));
 		any = true;
 		strbuf_add(out, "- ");
-		put_clean_markdown(out, f->message);
+		put_prose_markdown(out, f->message);
 		strbuf_printf(out, " (`%s`)\n", finding_info(f->id)->name);
 	}
 	if (any)
@@ -121,7 +134,7 @@ static void put_verdict(struct strbuf *out, const struct results *r)
 	else
 		strbuf_printf(out, _("The cause is most likely **%s**: "), name);
 	if (root && r->verdict != VERDICT_UNDETERMINED)
-		put_clean_markdown(out, root->message);
+		put_prose_markdown(out, root->message);
 	strbuf_add(out, "\n\n");
 }
 

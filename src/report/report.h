@@ -46,5 +46,7 @@ void put_clean(struct strbuf *out, const char *s);
 const char *clean(struct arena *a, const char *s); /* the same, as a string */
 /* Also escapes what Markdown would take as markup. */
 void put_clean_markdown(struct strbuf *out, const char *s);
+/* The same, but `words between back-quotes` stay the code that they are meant to be. */
+void put_prose_markdown(struct strbuf *out, const char *s);
 
 #endif
