@@ -7,5 +7,7 @@
 
 /* Takes them where no other part of the text said the same; after extractors and signatures. */
 void prose_take(struct paste *p);
+/* The distribution, where nothing has said it yet. */
+void distro_take(struct paste *p);
 
 #endif

@@ -53,6 +53,7 @@ int triage_snapshot(struct arena *a, struct compat *c, const struct text *t, str
 	r = sign_scan(p, err);
 	if (!r) {
 		prose_take(p);
+		distro_take(p);
 		fragments_fill(p);
 	}
 	if (!r && p->packages_seen >= 4)

@@ -169,6 +169,9 @@ static void set_os(struct paste *p, struct view v, size_t i)
 {
 	struct regex_match m;
 
+	/* A form that nobody has filled in. */
+	if (view_find(v, "e.g.") >= 0)
+		return;
 	set_distribution(p, v, i);
 
 	if (paste_match(p, "windows|^win(?:32|-64|-arm64)\\b", v, NULL))

@@ -22,7 +22,7 @@ static bool speaks_of_wishes(struct paste *p, struct view s)
 		p,
 		"\\b(?:requires?|required|needs?|minimum|at least|or (?:newer|later|higher)|"
 		"should|recommend(?:s|ed)?|supports?|supported|please install|instead of|"
-		"e\\.g\\.|for example)\\b|>=|\\?$|"
+		"for example)\\b|\\be\\.g\\.|>=|\\?$|"
 		"\xed\x95\x84\xec\x9a\x94|\xec\x9d\xb4\xec\x83\x81",
 		s, NULL);
 }
