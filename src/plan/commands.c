@@ -114,7 +114,12 @@ static void sort_out(struct writer *w)
 	w->pypi = pypi.s;
 	w->late = late.s;
 	w->source = "";
-	if (w->c->torch && w->c->torch->index_url)
+	/*
+	 * What PyPI has of old releases bears no variant; on the page of links the bare version
+	 * would give another one, such as +rocm, which sorts higher.
+	 */
+	if (w->c->torch && w->c->torch->index_url &&
+	    !(w->c->torch->find_links && w->c->torch->pypi_default))
 		w->source =
 			arena_printf(a, " %s %s", w->c->torch->find_links ? "-f" : "--index-url",
 				     w->c->torch->index_url);

@@ -70,12 +70,14 @@ static enum plan_tool tool_of(const struct snapshot *s, const struct plan_choice
 	size_t i;
 
 	for (i = 0; i < s->n_signs; i++)
-		if (fact_is(&s->signs[i].id, "conda-torch-cpu") && c->commands[TOOL_CONDA].n)
+		if ((fact_is(&s->signs[i].id, "conda-torch-cpu") ||
+		     fact_is(&s->signs[i].id, "conda-torch-cuda")) &&
+		    c->commands[TOOL_CONDA].n)
 			return TOOL_CONDA;
 	return TOOL_PIP;
 }
 
-static const char *for_whom(struct arena *a, const struct plan_target *t,
+static const char *for_whom(struct arena *a, const struct snapshot *s, const struct plan_target *t,
 			    const struct plan_choice *c)
 {
 	struct strbuf b;
@@ -86,7 +88,10 @@ static const char *for_whom(struct arena *a, const struct plan_target *t,
 		strbuf_printf(&b, _(", driver %s"), t->driver);
 	if (t->python_known && c->python)
 		strbuf_printf(&b, _(", Python %s"), c->python->text);
-	strbuf_printf(&b, ", %s", t->platform);
+	/* A paste that does not say its system has none. */
+	if (fact_known(&s->host.system) || fact_known(&s->host.os_id) ||
+	    !fact_is(&s->source, "pasted"))
+		strbuf_printf(&b, ", %s", t->platform);
 	return b.s;
 }
 
@@ -123,7 +128,8 @@ static void give(struct arena *a, const struct snapshot *s, const struct plan *p
 			put_first(a, f, p->remedies[0]);
 		return;
 	}
-	if (said(f, arena_printf(a, "torch==%s", c->torch->version)))
+	/* One build is enough: a rule's keeps the release that is there. */
+	if (said(f, " torch=="))
 		return;
 	tool = tool_of(s, c);
 	if (!c->commands[tool].n)
@@ -131,7 +137,7 @@ static void give(struct arena *a, const struct snapshot *s, const struct plan *p
 	put_first(a, f,
 		  (struct remedy){
 			  .text = arena_printf(a, _("For %s: torch %s with CUDA %s fits."),
-					       for_whom(a, p->target, c), c->torch->version,
+					       for_whom(a, s, p->target, c), c->torch->version,
 					       c->cuda ? c->cuda : "-"),
 			  .commands = c->commands[tool].lines,
 			  .n_commands = c->commands[tool].n,
@@ -155,6 +161,21 @@ static const struct plan *solve(struct arena *a, struct matrix *m, const struct 
 	return wishes_of(a, m, s, "torch", &w) ? NULL : plan_solve(a, m, t, w, &whole);
 }
 
+/* A program that brings its own GPU code, where nothing speaks of PyTorch: no build of that helps.
+ */
+static bool of_another_program(const struct snapshot *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_pythons; i++)
+		if (fact_known(&s->pythons[i].torch.version))
+			return false;
+	for (i = 0; i < s->n_signs; i++)
+		if (fact_is(&s->signs[i].id, "word-other-program"))
+			return true;
+	return false;
+}
+
 void plan_mend(struct arena *a, struct matrix *m, const struct snapshot *s, struct results *r)
 {
 	struct plan_target *t;
@@ -162,7 +183,7 @@ void plan_mend(struct arena *a, struct matrix *m, const struct snapshot *s, stru
 	struct err err;
 	size_t i;
 
-	if (!r->root || !by_build(r->root->id) || !s->n_gpus)
+	if (!r->root || !by_build(r->root->id) || !s->n_gpus || of_another_program(s))
 		return;
 	t = arena_alloc(a, sizeof(*t));
 	if (plan_target_read(a, m, s, t, &err))

@@ -57,6 +57,13 @@ void remedy_reload(struct judge *j, struct finding *f);
 void remedy_torch(struct judge *j, struct finding *f, const struct python *p);
 /* "/home/ana/v/bin/python -m pip": the pip of the environment, quoted for a shell. */
 const char *remedy_pip(struct judge *j, const struct python *p);
+/*
+ * The driver to count on where none is known: the first that drives the newest GPU here, and one of
+ * a maintained branch at least.
+ */
+const char *remedy_usual_driver(struct judge *j);
+/* "torch==2.6.0 --index-url URL", with torchvision where wished: what pip and uv are told. */
+const char *remedy_torch_words(struct judge *j, const struct torch_row *row, bool vision);
 /* `docker run --gpus all` and its kin, for a container that was started without GPUs. */
 void remedy_start_container(struct judge *j, struct finding *f);
 

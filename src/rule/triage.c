@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "rule/look.h"
+#include "rule/mend.h"
 #include "rule/rules.h"
 
 /* -------- atoms */
@@ -206,6 +207,8 @@ static void fact_atoms(struct triage *t)
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
 	when(t, s->n_gpus > 0, "gpu");
 	when(t, look_virtual_gpu(s), "vgpu");
+	when(t, mend_family(t) != NULL, mend_family(t));
+	when(t, triage_has(t, "on-ubuntu") || triage_has(t, "on-debian"), "on-apt");
 	when(t, all_ampere(s), "gpus-ampere");
 	when(t, jax_without_cuda(s), "jax-alone");
 	when(t, only_cpu_index(s), "cpu-index");
@@ -533,7 +536,8 @@ static struct finding *undecided(struct triage *t)
 		_("The text shows what failed, and not why: several causes would look like this.");
 	for (i = 0; i < t->j->s->n_signs && f->n_evidence < 3; i++) {
 		g = &t->j->s->signs[i];
-		if (row_of(t, g->id.value))
+		/* A word says what somebody works with, and nothing of what happened. */
+		if (row_of(t, g->id.value) && strncmp(g->id.value, "word-", 5) != 0)
 			evidence(t, f, g);
 	}
 	if (!f->n_evidence)
@@ -592,5 +596,10 @@ const struct finding *triage_root(struct judge *j)
 	severities(j, root);
 	contradicted(j, root);
 	triage_rule_out(t, root);
+	if (root->id != FINDING_INSUFFICIENT_EVIDENCE) {
+		triage_mend(t, root);
+		/* What a rule would ask for decides nothing any more. */
+		j->n_asks = 0;
+	}
 	return root;
 }

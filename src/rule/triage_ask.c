@@ -21,9 +21,15 @@ static const struct ask asks[] = {
 	  "grep no-cgroups /etc/nvidia-container-runtime/config.toml; getenforce; "
 	  "stat -fc %T /sys/fs/cgroup; nvidia-container-cli -V" },
 	{ "nvml-mismatch !windows", NULL,
-	  "cat /proc/driver/nvidia/version; ldconfig -p | grep nvidia-ml; uptime -s" },
-	{ "cuda-999|init-3|cuda-304 !windows", NULL,
-	  "ls -l /dev/nvidia*; lsmod | grep nvidia_uvm" },
+	  "uname -r; cat /proc/driver/nvidia/version; modinfo -F version nvidia; "
+	  "ldconfig -p | grep nvidia-ml; uptime -s" },
+	{ "cuda-999|init-3|cuda-304 !windows !suspended",
+	  N_("whether the machine slept (suspend, hibernation) before it began, and:"),
+	  "ls -l /dev/nvidia*; lsmod | grep nvidia; cat /proc/driver/nvidia/version; "
+	  "sudo dmesg | grep -iE 'nvrm|xid' | tail -n 30" },
+	{ "cuda-999|init-3|cuda-304 !windows suspended", NULL,
+	  "ls -l /dev/nvidia*; lsmod | grep nvidia; cat /proc/driver/nvidia/version; "
+	  "sudo dmesg | grep -iE 'nvrm|xid' | tail -n 30" },
 	{ "wsl cuda-fails|smi-fails|libcuda-missing|no-device|cuda-available-false", NULL,
 	  "wsl.exe --version; ls -l /dev/dxg /usr/lib/wsl/lib; ldconfig -p | grep libcuda" },
 	{ "k8s", NULL,
@@ -50,16 +56,17 @@ static const struct ask asks[] = {
 	{ "no-dist", NULL,
 	  "python --version; python -m pip --version; python -m pip debug --verbose | head -30" },
 	/* One report answers both of the next two. */
-	{ "cuda-fails|cuda-available-false !notebook !torch !driver", NULL,
-	  "python -m torch.utils.collect_env" },
-	{ "!driver !smi-works !module-trouble torch", NULL,
-	  "nvidia-smi" },
-	{ "!driver !smi-works !module-trouble !torch !cuda-fails !cuda-available-false", NULL,
-	  "nvidia-smi" },
-	{ "!torch !ort-cpu !module-trouble !cuda-fails !cuda-available-false", NULL,
+	{ "cuda-fails|cuda-available-false !notebook !torch !driver !other-program !nvml-mismatch",
+	  NULL, "python -m torch.utils.collect_env" },
+	{ "!driver !smi-works !module-trouble !nvml-mismatch torch", NULL, "nvidia-smi" },
+	{ "!driver !smi-works !module-trouble !nvml-mismatch !torch !cuda-fails !cuda-available-false",
+	  NULL, "nvidia-smi" },
+	{ "!torch !ort-cpu !module-trouble !nvml-mismatch !other-program !cuda-fails !cuda-available-false",
+	  NULL,
 	  "python -c \"import torch; print(torch.__version__, torch.version.cuda, "
 	  "torch.cuda.is_available())\"" },
-	{ "cuda-fails|cuda-available-false !notebook", NULL, "python -m torch.utils.collect_env" },
+	{ "cuda-fails|cuda-available-false !notebook !other-program !nvml-mismatch", NULL,
+	  "python -m torch.utils.collect_env" },
 };
 
 void triage_asks(struct triage *t)

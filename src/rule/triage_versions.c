@@ -72,6 +72,23 @@ static const char *named(struct triage *t, size_t i)
 	return name ? name : _("the GPU");
 }
 
+/* Cards of several kinds: those that the build serves may well be enough. */
+static void hide(struct triage *t, struct finding *f, const char *name)
+{
+	struct remedy *r = finding_remedy(
+		t->j, f,
+		_("Hide the %s and others of its kind: show the program the numbers of those GPUs alone that "
+		  "the build serves (here the first), as nvidia-smi -L counts them."),
+		name);
+
+	if (triage_has(t, "windows"))
+		remedy_command(t->j, r,
+			       "set CUDA_DEVICE_ORDER=PCI_BUS_ID&& set CUDA_VISIBLE_DEVICES=0");
+	else
+		remedy_command(t->j, r,
+			       "export CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=0");
+}
+
 static void misfit(struct triage *t, size_t i, bool old, int weight)
 {
 	struct finding *f =
@@ -86,7 +103,11 @@ static void misfit(struct triage *t, size_t i, bool old, int weight)
 			    : _("%s (compute capability %s) is newer than what this build has "
 				"code for."),
 			named(t, i), fact_value(&g->compute_capability, "?"));
-	if (t->j->s->n_pythons && !f->n_remedies)
+	if (f->n_remedies)
+		return;
+	if (i > 0 && t->j->s->n_gpus > 1 && lowest_cc(t->j->s) != highest_cc(t->j->s))
+		hide(t, f, named(t, i));
+	if (t->j->s->n_pythons)
 		remedy_torch(t->j, f, &t->j->s->pythons[0]);
 }
 
