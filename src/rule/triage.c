@@ -299,13 +299,21 @@ bool triage_holds(struct triage *t, const char *terms, struct finding *f)
 	return true;
 }
 
+/* Of an environment that is shown beside the one which fails. */
+static bool of_another(const struct snapshot *s, const struct finding *f)
+{
+	const struct python *p = look_python_of(s, f->subject);
+
+	return p && fact_no(&p->active);
+}
+
 struct finding *triage_add(struct triage *t, enum finding_id id, int weight, const char *terms)
 {
 	struct finding *f = NULL;
 	size_t i;
 
 	for (i = 0; i < t->j->n_findings && !f; i++)
-		if (t->j->findings[i]->id == id)
+		if (t->j->findings[i]->id == id && !of_another(t->j->s, t->j->findings[i]))
 			f = t->j->findings[i];
 	if (!f) {
 		f = finding_add(t->j, id, "");
@@ -379,13 +387,6 @@ static void table_rows(struct triage *t)
 }
 
 /* -------- settling */
-
-static bool of_another(const struct snapshot *s, const struct finding *f)
-{
-	const struct python *p = look_python_of(s, f->subject);
-
-	return p && fact_no(&p->active);
-}
 
 /* About a project file in the text: an excerpt, of which nobody says that it is what failed. */
 static bool of_project(const struct snapshot *s, const struct finding *f)

@@ -15,6 +15,7 @@ struct mark {
 	const char *words; /* lower case */
 	enum owner_place place;
 	enum owner_time time;
+	bool other;
 };
 
 /* At the beginning of a heading. */
@@ -100,6 +101,56 @@ static struct view heading(struct view v)
 	return v;
 }
 
+/* Whole words, in any case; a "-" at an entry's end: as the beginning of one. */
+static bool says(struct view v, const char *const *words, size_t n)
+{
+	size_t i, k, len;
+	bool open;
+
+	for (i = 0; i < v.n; i++) {
+		if (i && isalnum((unsigned char)v.p[i - 1]))
+			continue;
+		for (k = 0; k < n; k++) {
+			len = strlen(words[k]);
+			open = words[k][len - 1] == '-';
+			len -= open;
+			if (i + len <= v.n && strncasecmp(v.p + i, words[k], len) == 0 &&
+			    (open || i + len == v.n || !isalnum((unsigned char)v.p[i + len])))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * "On my other machine it works", "This PC (fails)": two machines beside each other are told apart
+ * as two times of one are, the one that works and the one that does not.
+ */
+static const struct mark *machine_mark(struct view words)
+{
+	static const struct mark well = { .time = TIME_BEFORE, .other = true },
+				 ill = { .time = TIME_AFTER };
+	static const char *const machines[] = {
+		"machine", "machines",	  "computer", "pc",	 "laptop",	   "desktop",
+		"server",  "workstation", "box",      "node",	 "colleague",	   "colleagues",
+		"friend",  "system",	  "rig",      "cluster", "\xec\xbb\xb4\xed\x93\xa8\xed\x84\xb0-",
+	};
+	static const char *const ills[] = { "fail-",	"broken", "not",    "doesn",   "does not",
+					    "problem-", "error-", "issue-", "affected" };
+	static const char *const wells[] = { "other",  "another",   "different", "second", "colleague",
+					     "friend", "works",	    "working",	 "worked", "fine",
+					     "ok",     "healthy",   "good",	 "\xeb\x8b\xa4\xeb\xa5\xb8-" };
+	static const char *const heres[] = { "this" };
+
+	if (!says(words, machines, ARRAY_LEN(machines)))
+		return NULL;
+	if (says(words, ills, ARRAY_LEN(ills)))
+		return &ill;
+	if (says(words, wells, ARRAY_LEN(wells)))
+		return &well;
+	return says(words, heres, ARRAY_LEN(heres)) ? &ill : NULL;
+}
+
 static const struct mark *mark_of(struct view words)
 {
 	static const char *const of_forms[] = { " you",		  "submit", " issue", "eature",
@@ -118,7 +169,7 @@ static const struct mark *mark_of(struct view words)
 		/* "Now", "After the update"; "New issue about ..." is another matter. */
 		if (begins(words, marks[i].words) && (marks[i].place || words.n <= 28))
 			return &marks[i];
-	return NULL;
+	return machine_mark(words);
 }
 
 /* -------- prompts */
@@ -236,12 +287,17 @@ static size_t index_of(struct arena *a, struct owners *list, const struct owner 
 
 	for (i = 0; i < list->n; i++)
 		if (list->v[i].place == o->place && list->v[i].time == o->time &&
+		    list->v[i].other == o->other &&
 		    same(list->v[i].machine, o->machine) && same(list->v[i].env, o->env))
 			return i;
 	if (list->n >= OWNERS_MAX)
 		return 0;
 	*ARENA_APPEND(a, list->v, list->n) = (struct owner){
-		.place = o->place, .time = o->time, .machine = o->machine, .env = o->env
+		.place = o->place,
+		.time = o->time,
+		.machine = o->machine,
+		.env = o->env,
+		.other = o->other,
 	};
 	return list->n - 1;
 }
@@ -301,7 +357,9 @@ static void set_labels(struct arena *a, struct owners *list)
 
 		if (o->place)
 			add_word(a, &o->label, o->place == PLACE_HOST ? _("host") : _("container"));
-		if (o->time)
+		if (o->other)
+			add_word(a, &o->label, _("another machine"));
+		else if (o->time)
 			add_word(a, &o->label, o->time == TIME_BEFORE ? _("before") : _("after"));
 		if (o->machine.n)
 			add_word(a, &o->label, view_dup(a, o->machine));
@@ -361,6 +419,7 @@ static void next_section(const struct text *t, size_t i, const struct mark *m, s
 		if (m->place)
 			st->now.place = m->place;
 		st->now.time = m->time;
+		st->now.other = m->other;
 		st->level = level ? level : 7;
 	} else if (level && st->level && level <= st->level) {
 		st->now = (struct owner){ .place = PLACE_UNSAID };
@@ -400,7 +459,7 @@ static void one_line(struct arena *a, struct text *t, size_t i, struct owners *l
 	}
 	l->owner = (uint16_t)index_of(a, list, &o);
 	/* Facts come from the beginning and the end of a huge log, too. */
-	if (l->owner && !l->cmd_at && l->s.n &&
+	if (!l->cmd_at && l->s.n &&
 	    (i < FACT_LINES_HEAD || i + FACT_LINES_TAIL > t->n) && fails(l->s)) {
 		list->v[l->owner].failures++;
 		list->v[l->owner].last_failure = i;
@@ -432,6 +491,8 @@ bool owner_other_machine(const struct owners *list, size_t i)
 {
 	const struct owner *o = &list->v[i], *j = &list->v[list->judged];
 
+	if (o->other != j->other)
+		return true;
 	return o->machine.n && j->machine.n && !same(o->machine, j->machine) &&
 	       o->place != PLACE_CONTAINER && j->place != PLACE_CONTAINER;
 }
@@ -440,7 +501,10 @@ bool owner_foreign(const struct owners *list, size_t i, enum scope scope)
 {
 	const struct owner *o = &list->v[i], *j = &list->v[list->judged];
 
-	if (i == list->judged || !list->judged || !i)
+	/* What fails stands under no heading, and this under that of the one which works. */
+	if (!list->judged && i)
+		return o->time == TIME_BEFORE && !o->failures && (o->other || list->v[0].failures);
+	if (i == list->judged || !i)
 		return false;
 	if ((o->time && j->time && o->time != j->time) || owner_other_machine(list, i))
 		return true;

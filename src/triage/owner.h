@@ -20,6 +20,7 @@ struct owner {
 	enum owner_time time;
 	struct view machine, env; /* "gpu01" of a prompt, "torch" of "(torch) $"; empty: not said */
 	const char *label;	  /* for people: "container", "gpu01, (torch)"; NULL: not said */
+	bool other; /* the machine that works, which a heading sets beside the one that fails */
 	size_t failures, last_failure;
 };
 
@@ -36,7 +37,7 @@ enum scope { SCOPE_MACHINE, SCOPE_PLACE, SCOPE_ENV };
 void owners_find(struct arena *a, struct text *t, struct owners *ret);
 /* Is what line owner `o` says of this scope another's than the judged one's? */
 bool owner_foreign(const struct owners *list, size_t o, enum scope scope);
-/* Is it another machine by its name, not the judged one at another time? */
+/* Is it another machine by name or heading, not the judged one at another time? */
 bool owner_other_machine(const struct owners *list, size_t o);
 
 #endif

@@ -416,6 +416,9 @@ void sign_add(struct paste *p, const char *id, size_t line, struct view value)
 		return;
 	if (strncmp(id, "cuda-available-", 15) == 0 && paste_foreign(p, line, SCOPE_ENV))
 		id = arena_printf(p->a, "other-%s", id);
+	else if (paste_foreign(p, line, SCOPE_ENV) &&
+		 owner_other_machine(&p->owners, p->t.lines[line].owner))
+		return;
 	source = paste_source(p, line);
 	text = p->t.lines[line].s;
 	if (text.n > TEXT_SHOWN)
