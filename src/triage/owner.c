@@ -131,15 +131,33 @@ static const struct mark *machine_mark(struct view words)
 	static const struct mark well = { .time = TIME_BEFORE, .other = true },
 				 ill = { .time = TIME_AFTER };
 	static const char *const machines[] = {
-		"machine", "machines",	  "computer", "pc",	 "laptop",	   "desktop",
-		"server",  "workstation", "box",      "node",	 "colleague",	   "colleagues",
-		"friend",  "system",	  "rig",      "cluster", "\xec\xbb\xb4\xed\x93\xa8\xed\x84\xb0-",
+		"machine",
+		"machines",
+		"computer",
+		"pc",
+		"laptop",
+		"desktop",
+		"server",
+		"workstation",
+		"box",
+		"node",
+		"colleague",
+		"colleagues",
+		"friend",
+		"system",
+		"rig",
+		"cluster",
+		"\xec\xbb\xb4\xed\x93\xa8\xed\x84\xb0-",
 	};
 	static const char *const ills[] = { "fail-",	"broken", "not",    "doesn",   "does not",
 					    "problem-", "error-", "issue-", "affected" };
-	static const char *const wells[] = { "other",  "another",   "different", "second", "colleague",
-					     "friend", "works",	    "working",	 "worked", "fine",
-					     "ok",     "healthy",   "good",	 "\xeb\x8b\xa4\xeb\xa5\xb8-" };
+	static const char *const wells[] = { "other",	  "another",
+					     "different", "second",
+					     "colleague", "friend",
+					     "works",	  "working",
+					     "worked",	  "fine",
+					     "ok",	  "healthy",
+					     "good",	  "\xeb\x8b\xa4\xeb\xa5\xb8-" };
 	static const char *const heres[] = { "this" };
 
 	if (!says(words, machines, ARRAY_LEN(machines)))
@@ -155,6 +173,7 @@ static const struct mark *mark_of(struct view words)
 {
 	static const char *const of_forms[] = { " you",		  "submit", " issue", "eature",
 						"nvironment var", " bug",   "post" };
+	const struct mark *m;
 	size_t i;
 
 	/* A sentence says more than where one is. */
@@ -165,11 +184,14 @@ static const struct mark *mark_of(struct view words)
 	for (i = 0; i < ARRAY_LEN(of_forms); i++)
 		if (view_find(words, of_forms[i]) >= 0)
 			return NULL;
+	m = machine_mark(words);
+	if (m)
+		return m;
 	for (i = 0; i < ARRAY_LEN(marks); i++)
 		/* "Now", "After the update"; "New issue about ..." is another matter. */
 		if (begins(words, marks[i].words) && (marks[i].place || words.n <= 28))
 			return &marks[i];
-	return machine_mark(words);
+	return NULL;
 }
 
 /* -------- prompts */
@@ -287,8 +309,8 @@ static size_t index_of(struct arena *a, struct owners *list, const struct owner 
 
 	for (i = 0; i < list->n; i++)
 		if (list->v[i].place == o->place && list->v[i].time == o->time &&
-		    list->v[i].other == o->other &&
-		    same(list->v[i].machine, o->machine) && same(list->v[i].env, o->env))
+		    list->v[i].other == o->other && same(list->v[i].machine, o->machine) &&
+		    same(list->v[i].env, o->env))
 			return i;
 	if (list->n >= OWNERS_MAX)
 		return 0;
@@ -459,8 +481,8 @@ static void one_line(struct arena *a, struct text *t, size_t i, struct owners *l
 	}
 	l->owner = (uint16_t)index_of(a, list, &o);
 	/* Facts come from the beginning and the end of a huge log, too. */
-	if (!l->cmd_at && l->s.n &&
-	    (i < FACT_LINES_HEAD || i + FACT_LINES_TAIL > t->n) && fails(l->s)) {
+	if (!l->cmd_at && l->s.n && (i < FACT_LINES_HEAD || i + FACT_LINES_TAIL > t->n) &&
+	    fails(l->s)) {
 		list->v[l->owner].failures++;
 		list->v[l->owner].last_failure = i;
 	}
