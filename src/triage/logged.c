@@ -190,3 +190,17 @@ struct view text_unlogged(struct view v)
 	}
 	return rest;
 }
+
+void text_blank_log(char *s, const char *end)
+{
+	size_t i, n;
+
+	while (s < end && (*s == ' ' || *s == '\t'))
+		s++;
+	n = (size_t)(end - s);
+	if (!n || (!isdigit((unsigned char)*s) && *s != '[' && !memchr(s, '|', n)) ||
+	    (*s == '[' && (n < 6 || memcmp(s, "[rank", 5) != 0)))
+		return;
+	for (i = 0; i < n && (!i || (s[i] != '[' && s[i] != '(')); i++)
+		s[i] = ' ';
+}

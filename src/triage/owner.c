@@ -300,7 +300,7 @@ static bool engine_speaks(struct view v)
 
 static bool same(struct view a, struct view b)
 {
-	return a.n == b.n && (!a.n || memcmp(a.p, b.p, a.n) == 0);
+	return a.n == b.n && (!a.n || (a.p && b.p && memcmp(a.p, b.p, a.n) == 0));
 }
 
 static size_t index_of(struct arena *a, struct owners *list, const struct owner *o)

@@ -447,88 +447,6 @@ static void blank_quotes(char *s, size_t n)
 	}
 }
 
-/* -------- lines that a terminal broke */
-
-enum { TERMINAL_WIDTH = 80 };
-
-/* The line at s[start..end) fills the terminal, and the next goes on in the middle of it. */
-static bool goes_on(const char *s, size_t n, size_t start, size_t end)
-{
-	const char *next = s + end + 1;
-
-	if (end - start != TERMINAL_WIDTH || end + 1 >= n || strchr("|+-=*#", s[end - 1]))
-		return false;
-	if (!islower((unsigned char)*next) && !isdigit((unsigned char)*next) &&
-	    !strchr("._/:,)='\"", *next))
-		return false;
-	if (strchr("\"');]?!", s[end - 1]) && isalnum((unsigned char)*next))
-		return false;
-	/* Lines of one length that begin alike are a list. */
-	return end + 9 > n || memcmp(s + start, next, 4) != 0;
-}
-
-static bool is_terminal(const char *s, size_t n)
-{
-	size_t start = 0, end;
-	bool full = false;
-	const char *nl;
-
-	for (; start < n; start = end + 1) {
-		nl = memchr(s + start, '\n', n - start);
-		end = nl ? (size_t)(nl - s) : n;
-		if (end - start > TERMINAL_WIDTH)
-			return false;
-		full |= end - start == TERMINAL_WIDTH;
-	}
-	return full;
-}
-
-/*
- * Where no line is longer than a terminal of 80 columns and some fill it, those were broken there:
- * joins them. A CR behind the end stands for each end that was taken out, for the lines' numbers.
- */
-static void unwrap(char *s, size_t n)
-{
-	size_t i, start = 0, w = 0, joined = 0;
-
-	if (!is_terminal(s, n))
-		return;
-	for (i = 0; i < n; i++) {
-		bool ends = s[i] == '\n';
-
-		if (ends && goes_on(s, n, start, i)) {
-			joined++;
-			start = i + 1;
-			continue;
-		}
-		s[w++] = s[i];
-		if (!ends)
-			continue;
-		start = i + 1;
-		for (; joined; joined--)
-			s[w++] = '\r';
-	}
-	memset(s + w, ' ', n - w);
-}
-
-/*
- * A time, a service or a rank in front of a line becomes blanks too, for a message of several
- * lines. What names a program stays: "kernel:", "[real_accelerator.py:161]".
- */
-static void blank_log(char *s, const char *end)
-{
-	size_t i, n;
-
-	while (s < end && (*s == ' ' || *s == '\t'))
-		s++;
-	n = (size_t)(end - s);
-	if (!n || (!isdigit((unsigned char)*s) && *s != '[' && !memchr(s, '|', n)) ||
-	    (*s == '[' && (n < 6 || memcmp(s, "[rank", 5) != 0)))
-		return;
-	for (i = 0; i < n && (!i || (s[i] != '[' && s[i] != '(')); i++)
-		s[i] = ' ';
-}
-
 static void split(struct text *t, size_t from, char *s, size_t n, struct regex *re)
 {
 	size_t i, was, start = from;
@@ -546,7 +464,7 @@ static void split(struct text *t, size_t from, char *s, size_t n, struct regex *
 		was = t->n;
 		add_line(t, (struct view){ .p = s + start, .n = i - start }, number, &by, re);
 		if (t->n > was && t->lines[was].s.n)
-			blank_log(s + start, t->lines[was].s.p);
+			text_blank_log(s + start, t->lines[was].s.p);
 		if (i < n && s[i] == '\n')
 			number++;
 		if (i < n)
@@ -576,7 +494,7 @@ void text_add(struct arena *a, struct text *t, const char *name, struct view raw
 		for (i = 0; i < t->n; i++)
 			t->lines[i].s.p = s + (t->lines[i].s.p - t->s.p);
 	}
-	unwrap(s + from, more.n);
+	text_unwrap(s + from, more.n);
 	reserve(a, t, s + from, more.n);
 	split(t, from, s, from + more.n, re);
 	t->s = (struct view){ .p = s, .n = from + more.n };

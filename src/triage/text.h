@@ -73,5 +73,16 @@ struct view text_clean(struct view utf8);
 struct view text_prompt(struct view line);
 /* The line without the time, level, service or pod that a log writes in front of it. */
 struct view text_unlogged(struct view line);
+/*
+ * Makes blanks of the time, service or rank between s and the line's text at `end`, for a message
+ * of several lines. What names a program stays: "kernel:", "[real_accelerator.py:161]".
+ */
+void text_blank_log(char *s, const char *end);
+/*
+ * Where no line is longer than a terminal of 80 columns and some fill it, those were broken there:
+ * joins them in place. A CR behind the end stands for each end that was taken out, for the lines'
+ * numbers; blanks fill the rest.
+ */
+void text_unwrap(char *s, size_t n);
 
 #endif
