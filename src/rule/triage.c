@@ -113,6 +113,22 @@ static bool jax_without_cuda(const struct snapshot *s)
 	return true;
 }
 
+/* A variable of the environment begins with the text. */
+static bool env_starts(const struct snapshot *s, const char *name, const char *text)
+{
+	const char *v = snapshot_env(s, name);
+
+	return v && strncmp(v, text, strlen(text)) == 0;
+}
+
+/* One GPU by an index above 0. */
+static bool one_index(const struct snapshot *s)
+{
+	const char *v = snapshot_env(s, "CUDA_VISIBLE_DEVICES");
+
+	return v && *v >= '1' && *v <= '9' && strspn(v, "0123456789") == strlen(v);
+}
+
 /* Each GPU that is named has the capability of Ampere or more. */
 static bool all_ampere(const struct snapshot *s)
 {
@@ -192,10 +208,12 @@ static void fact_atoms(struct triage *t)
 		     triage_has(t, "is-container"),
 	     "container");
 	when(t, torch && fact_known(&torch->version), "torch");
+	when(t, env_starts(s, "CUDA_VISIBLE_DEVICES", "MIG-"), "mig-chosen");
 	when(t,
-	     snapshot_env(s, "CUDA_VISIBLE_DEVICES") &&
-		     strncmp(snapshot_env(s, "CUDA_VISIBLE_DEVICES"), "MIG-", 4) == 0,
-	     "mig-chosen");
+	     env_starts(s, "NVIDIA_VISIBLE_DEVICES", "GPU-") ||
+		     env_starts(s, "NVIDIA_VISIBLE_DEVICES", "MIG-"),
+	     "given-by-uuid");
+	when(t, one_index(s), "one-index");
 	when(t,
 	     snapshot_env(s, "LD_LIBRARY_PATH") &&
 		     (strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cuda") ||

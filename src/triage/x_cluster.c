@@ -18,6 +18,10 @@ static void tres(struct paste *p, struct view s, size_t i)
 		sign_add(p, "gres-asked", i, (struct view){ 0 });
 		return;
 	}
+	/* A row of "sacct --format=JobID,AllocTRES". */
+	if (paste_under(p, i, "sacct") && paste_under(p, i, "TRES") &&
+	    paste_match(p, "\\bcpu=\\d+,.*\\bnode=\\d", s, NULL) && view_find(s, "gpu") < 0)
+		sign_add(p, "tres-no-gpu", i, s);
 	/* What a node has is not what a job got. */
 	if (paste_match(p, "\\b(?:AllocTRES|ReqTRES|(?<!Cfg)TRES)=(\\S+)", s, &m) &&
 	    view_find(m.group[1], "cpu=") >= 0 && view_find(m.group[1], "gpu") < 0 &&
@@ -86,7 +90,8 @@ static void cluster_line(struct paste *p, size_t i)
 		shell_start(p, i);
 	if (s.n > 2000)
 		s.n = 2000;
-	if (view_find(s, "TRES") >= 0 || view_find(s, "TresPer") >= 0 || view_find(s, "Gres=") >= 0)
+	if (view_find(s, "TRES") >= 0 || view_find(s, "node=") >= 0 ||
+	    view_find(s, "TresPer") >= 0 || view_find(s, "Gres=") >= 0)
 		tres(p, s, i);
 	if (view_find(s, " GPU") >= 0 || view_find(s, "'CPU'") >= 0)
 		ray(p, s, i);

@@ -180,6 +180,9 @@ struct runner {
 	const char *literal, *opens, *needs, *asks, *sign; /* sign: when nothing asks */
 };
 
+static const char docker_py[] =
+	"device_requests\\s*=\\s*\\[|DeviceRequest\\(|runtime\\s*=\\s*[\"']nvidia";
+
 static const struct runner runners[] = {
 	{ .literal = "[runners.docker]",
 	  .opens = "^\\[runners\\.docker\\]$",
@@ -202,6 +205,32 @@ static const struct runner runners[] = {
 	  .asks = "capabilities|runtime:\\s*[\"']?nvidia|^gpus:|nvidia\\.com/(?:gpu|mig)|/dev/nvidia|extends:|"
 		  "NVIDIA_VISIBLE_DEVICES|driver:\\s*[\"']?nvidia",
 	  .sign = "container-gpu-not-asked" },
+	{ .literal = "[Container]",
+	  .opens = "^\\[Container\\]$",
+	  .needs = "^Image=",
+	  .asks = "^AddDevice=.*nvidia|^(?:Podman|Global)Args=.*(?:gpus|nvidia)",
+	  .sign = "container-gpu-not-asked" },
+	{ .literal = "containers.",
+	  .opens = "\\.containers\\.(?:run|create)\\(",
+	  .needs = "\\.containers\\.",
+	  .asks = docker_py,
+	  .sign = "container-gpu-not-asked" },
+	{ .literal = "DockerOperator(",
+	  .opens = "\\bDockerOperator\\(",
+	  .needs = "\\bimage\\s*=",
+	  .asks = docker_py,
+	  .sign = "container-gpu-not-asked" },
+	{ .literal = "containerDefinitions",
+	  .opens = "\"containerDefinitions\"",
+	  .needs = "\"image\":",
+	  .asks = "\"resourceRequirements\"|\"GPU\"",
+	  .sign = "container-gpu-not-asked" },
+	/* A submit file of HTCondor: no container, and what the job is given is in it alone. */
+	{ .literal = "request_cpus",
+	  .opens = "^request_cpus\\s*=",
+	  .needs = "^queue\\b",
+	  .asks = "^request_gpus\\s*=",
+	  .sign = "tres-no-gpu" },
 	{ .literal = "\"runArgs\"",
 	  .opens = "^\"runArgs\":",
 	  .needs = "\"(?:image|build|dockerFile|dockerComposeFile)\":",
@@ -217,6 +246,7 @@ static const struct runner runners[] = {
 static void runner(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
+	bool container;
 	size_t k;
 
 	for (k = 0; k < ARRAY_LEN(runners); k++) {
@@ -225,10 +255,12 @@ static void runner(struct paste *p, size_t i)
 		if (view_find(s, r->literal) < 0 || !paste_match(p, r->opens, s, NULL) ||
 		    !block_has(p, i, BLOCK_LINES, r->needs))
 			continue;
-		sign_add(p, "container-run", i, (struct view){ 0 });
+		container = view_starts(view_of(r->sign), "container-");
+		if (container || view_starts(view_of(r->sign), "pod-"))
+			sign_add(p, "container-run", i, (struct view){ 0 });
 		if (!block_has(p, i, BLOCK_LINES, r->asks))
 			sign_add(p, r->sign, i, (struct view){ 0 });
-		else if (k + 1 < ARRAY_LEN(runners))
+		else if (container)
 			sign_add(p, "container-gpu-asked", i, (struct view){ 0 });
 	}
 }
