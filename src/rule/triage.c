@@ -602,6 +602,7 @@ const struct finding *triage_root(struct judge *j)
 	table_rows(t);
 	triage_versions(t);
 	triage_cards(t);
+	triage_modules(t);
 	triage_libraries(t);
 	triage_machine(t);
 	triage_driver_rules(t);

@@ -57,6 +57,7 @@ struct finding *triage_add(struct triage *t, enum finding_id id, int weight, con
 /* Rules that compute, in triage_*.c. */
 void triage_versions(struct triage *t);
 void triage_cards(struct triage *t);
+void triage_modules(struct triage *t);
 void triage_libraries(struct triage *t);
 void triage_machine(struct triage *t);
 void triage_driver_rules(struct triage *t);

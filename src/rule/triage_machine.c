@@ -369,120 +369,6 @@ static void libcuda_link(struct triage *t)
 		triage_add(t, FINDING_LIBCUDA_BROKEN_LINK, 86, "link-libcuda libcuda-file");
 }
 
-/* -------- DKMS and the kernel that runs */
-
-static void dkms(struct triage *t)
-{
-	const struct snapshot *s = t->j->s;
-	const char *kernel = fact_value(&s->host.kernel, NULL);
-	bool here = false, any = false;
-	struct finding *f;
-	size_t i;
-
-	for (i = 0; i < s->driver.n_dkms && kernel; i++) {
-		const struct dkms *d = &s->driver.dkms[i];
-
-		if (!fact_known(&d->kernel))
-			continue;
-		any = true;
-		here |= strcmp(d->kernel.value, kernel) == 0 && fact_is(&d->state, "installed");
-	}
-	if (!any || here)
-		return;
-	f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 86, "dkms-installed|dkms-not-installed");
-	finding_fact(t->j, f, "kernel", &s->host.kernel, fact_value(&s->driver.dkms[0].kernel, ""));
-}
-
-/* The running kernel's modules are gone from the disk: another was installed in its place. */
-static void kernel_gone(struct triage *t)
-{
-	const struct snapshot *s = t->j->s;
-	const char *kernel = fact_value(&s->host.kernel, NULL);
-	struct finding *f;
-	bool any = false;
-	size_t i;
-
-	for (i = 0; i < s->n_signs && kernel; i++) {
-		if (!fact_is(&s->signs[i].id, "kernel-folder"))
-			continue;
-		any = true;
-		if (fact_is(&s->signs[i].value, kernel))
-			return;
-	}
-	if (!any || !(fails(t) || triage_has(t, "smi-fails") || triage_has(t, "no-module-file")))
-		return;
-	f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 86, "kernel-folder");
-	finding_message(
-		t->j, f,
-		_("The kernel that runs, %s, has no modules on the disk: it was updated, and "
-		  "the machine not rebooted."),
-		kernel);
-}
-
-/* -------- the driver's modules among themselves */
-
-/* nvidia.ko and one of those that build on it, as the disk or the kernel has them. */
-static void module_set(struct triage *t)
-{
-	const struct snapshot *s = t->j->s;
-	const char *core = triage_value(t, "module-core-version");
-	const struct sign *other = NULL;
-	struct finding *f;
-	size_t i;
-
-	for (i = 0; i < s->n_signs && !other; i++) {
-		if (!fact_is(&s->signs[i].id, "module-set-version") ||
-		    !fact_known(&s->signs[i].value))
-			continue;
-		if (!core)
-			core = s->signs[i].value.value;
-		else if (strcmp(core, s->signs[i].value.value) != 0)
-			other = &s->signs[i];
-	}
-	if (!other)
-		return;
-	f = triage_add(t, FINDING_DRIVER_MODULE_SET_MIXED, 88, NULL);
-	finding_evidence(t->j, f, "module.version", other->value.value, core, other->value.source);
-}
-
-/* -------- regions that the firmware gave no room */
-
-static void regions(struct triage *t)
-{
-	const struct snapshot *s = t->j->s;
-	const struct sign *failed = NULL;
-	bool listed = false;
-	struct finding *f;
-	size_t i, k;
-
-	for (i = 0; i < s->n_gpus; i++)
-		listed |= fact_known(&s->gpus[i].address);
-	for (i = 0; i < s->n_signs && !failed; i++) {
-		const char *at = fact_is(&s->signs[i].id, "region-failed")
-					 ? fact_value(&s->signs[i].value, NULL)
-					 : NULL;
-		bool ours = !listed || !at || *at == ' ';
-
-		for (k = 0; at && k < s->n_gpus; k++) {
-			const char *have = fact_value(&s->gpus[k].address, "");
-			size_t n = strlen(have);
-
-			ours |= n >= 7 && strncasecmp(have + n - 7, at, 7) == 0;
-		}
-		/* The kernel tries again with other windows. */
-		for (k = i; at && ours && k < s->n_signs; k++)
-			if (fact_is(&s->signs[k].id, "region-assigned") &&
-			    fact_is(&s->signs[k].value, at))
-				ours = false;
-		if (at && ours)
-			failed = &s->signs[i];
-	}
-	if (!failed)
-		return;
-	f = triage_add(t, FINDING_PCI_BAR_UNASSIGNED, 90, NULL);
-	finding_evidence(t->j, f, "text", failed->text.value, NULL, failed->text.source);
-}
-
 /* -------- Fabric Manager */
 
 /* The two packages of a list, where nothing says what is loaded. */
@@ -583,10 +469,6 @@ void triage_machine(struct triage *t)
 	absent_toolkit(t);
 	home_without_nvcc(t);
 	foreign(t);
-	dkms(t);
-	kernel_gone(t);
-	module_set(t);
-	regions(t);
 	fabric(t);
 	constraint(t);
 }
