@@ -321,8 +321,56 @@ static void driver_wanted(struct triage *t)
 	finding_fact(t->j, f, "driver.version", have, want);
 }
 
+/* conda's "__cuda" is what the driver offers. */
+static void conda_wants_cuda(struct triage *t)
+{
+	const char *want = triage_value(t, "conda-needs-cuda");
+	const struct fact *have = &t->j->s->driver.cuda_ceiling;
+	struct finding *f;
+
+	if (!want || !fact_known(have) || project_major(have->value) >= project_major(want))
+		return;
+	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 92, "conda-needs-cuda");
+	finding_fact(t->j, f, "driver.cuda_ceiling", have, want);
+}
+
+/* Releases below `below` have no wheels for a Python above `last` (PyPI). */
+static const struct {
+	const char *package, *below, *last;
+} wheels[] = {
+	{ "paddlepaddle-gpu", "3.0", "3.12" }, { "paddlepaddle", "3.0", "3.12" },
+	{ "onnxruntime-gpu", "1.17", "3.11" }, { "onnxruntime-gpu", "1.20", "3.12" },
+	{ "onnxruntime", "1.17", "3.11" },     { "onnxruntime", "1.20", "3.12" },
+	{ "jaxlib", "0.4.33", "3.12" },	       { "cupy-cuda12x", "13.4", "3.12" },
+};
+
+static void no_wheel(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *want = triage_value(t, "no-dist"), *eq, *python;
+	struct finding *f;
+	size_t i;
+
+	python = s->n_pythons ? fact_value(&s->pythons[0].version, NULL) : NULL;
+	eq = want ? strstr(want, "==") : NULL;
+	for (i = 0; eq && python && i < ARRAY_LEN(wheels); i++) {
+		size_t n = strlen(wheels[i].package), k = strlen(wheels[i].last);
+
+		if ((size_t)(eq - want) != n || strncmp(want, wheels[i].package, n) != 0 ||
+		    !look_driver_below(eq + 2, wheels[i].below) ||
+		    look_driver_below(python, wheels[i].last) ||
+		    (strncmp(python, wheels[i].last, k) == 0 && (python[k] == '.' || !python[k])))
+			continue;
+		f = triage_add(t, FINDING_PYTHON_NO_WHEEL, 84, "no-dist");
+		finding_fact(t->j, f, "python.version", &s->pythons[0].version, wheels[i].last);
+		return;
+	}
+}
+
 void triage_frameworks(struct triage *t)
 {
+	conda_wants_cuda(t);
+	no_wheel(t);
 	driver_wanted(t);
 	tf_generation(t);
 	rapids(t);

@@ -163,8 +163,10 @@ static void missing(struct triage *t, const struct sign *g)
 	if (strcmp(want.name, "libcuda") == 0 || strcmp(want.name, "libnvidia-ml") == 0 ||
 	    strncmp(want.name, "libnvidia", 9) == 0 || strncmp(want.name, "libnvcuvid", 10) == 0)
 		return;
-	/* TensorFlow looks for TensorRT, and needs none. */
-	if (strncmp(want.name, "libnvinfer", 10) == 0 && triage_has(t, "tf-trt-libs"))
+	/* TensorFlow and ONNX Runtime look for TensorRT, and need none. */
+	if (strncmp(want.name, "libnvinfer", 10) == 0 &&
+	    (triage_has(t, "tf-trt-libs") ||
+	     (triage_has(t, "ort-trt-optional") && triage_has(t, "ort-cuda-applied"))))
 		return;
 	cudnn = strncmp(want.name, "libcudnn", 8) == 0;
 	have = listed(t, &want, &where);

@@ -116,6 +116,9 @@ static const struct {
 	  "\\s*(?:cuda |release )?v?((?:[89]|1[0-3])\\.\\d)(?=[\\s,;:)]|\\.(?:\\s|$)|$)",
 	  "toolkit.version" },
 	{ "indows", "\\b(windows)\\s+(?:1[01]|7|8|server)\\b", "host.system" },
+	/* Korean */
+	{ "\xec\x9c\x88\xeb\x8f\x84\xec\x9a\xb0",
+	  "(\xec\x9c\x88\xeb\x8f\x84\xec\x9a\xb0)\\s*(?:1[01]|7|8)\\b", "host.system" },
 	{ "buntu", "(?<![\\w:/-])ubuntu\\s+(\\d\\d\\.\\d\\d)\\b", "ubuntu" },
 };
 
