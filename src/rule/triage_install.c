@@ -108,6 +108,29 @@ static bool tensorflow_range(struct triage *t, const char *python)
 	return true;
 }
 
+/* "torchvision==0.15.2+cu121": the PyTorch that it belongs to, with the same tag; NULL when
+ * unknown. */
+static const char *by_companion(struct triage *t)
+{
+	const char *want = triage_value(t, "wants-companion"), *plus, *v, *column, *have;
+	size_t i;
+
+	plus = want ? strchr(want, '+') : NULL;
+	v = plus ? strstr(want, "==") : NULL;
+	if (!v)
+		return NULL;
+	v += 2;
+	column = want[5] == 'v' ? "torchvision" : "torchaudio";
+	for (i = 0; i < compat_count(t->j->c, "pair"); i++) {
+		have = compat_text(t->j->c, "pair", i, column);
+		if (have && strlen(have) == (size_t)(plus - v) &&
+		    strncmp(have, v, (size_t)(plus - v)) == 0)
+			return arena_printf(t->j->a, "%s%s",
+					    compat_text(t->j->c, "pair", i, "torch"), plus);
+	}
+	return NULL;
+}
+
 static void not_found(struct triage *t)
 {
 	const char *want = triage_value(t, "wants-torch"), *plus;
@@ -119,6 +142,8 @@ static void not_found(struct triage *t)
 	if (!triage_has(t, "no-dist") && !triage_has(t, "whl-not-supported"))
 		return;
 	python = t->j->s->n_pythons ? fact_value(&t->j->s->pythons[0].version, NULL) : NULL;
+	if (!want)
+		want = by_companion(t);
 	if (!want && tensorflow_range(t, python))
 		return;
 	if (!want) {

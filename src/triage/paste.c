@@ -117,7 +117,8 @@ static struct view strip_marks(struct view v)
 	v = view_trim(v);
 	while (v.n && strchr("'\"`([|,;:=", v.p[0]))
 		v = view_trim(view_skip(v, 1));
-	while (v.n && strchr("'\"`)]|,;:.", v.p[v.n - 1]))
+	while (v.n && strchr("'\"`)]|,;:.", v.p[v.n - 1]) &&
+	       !(v.p[v.n - 1] == ')' && view_chr(v, '(') > 0))
 		v = view_trim((struct view){ v.p, v.n - 1 });
 	return v;
 }

@@ -274,6 +274,11 @@ static void wanted(struct paste *p, struct view s, size_t i)
 			"install(?: \\S+)*?)\\s+[\"']?(torch==[\\w.+]+)",
 			s, &m))
 		sign_add(p, "wants-torch", i, view_skip(m.group[1], 7));
+	else if (paste_match(p,
+			     "(?:requirement|distribution found for)\\s+"
+			     "(torch(?:vision|audio)==\\d[\\w.]*\\+\\w+)",
+			     s, &m))
+		sign_add(p, "wants-companion", i, m.group[1]);
 	else if (paste_match(p, "installation candidates for torch \\((\\d[\\w.+]*)\\)", s, &m))
 		sign_add(p, "wants-torch", i, m.group[1]);
 	else if (paste_match(p,

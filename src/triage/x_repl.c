@@ -141,6 +141,8 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 	/* What torch would compile with: None where it finds no nvcc. */
 	if (view_find(cmd, "print(CUDA_HOME") >= 0 || view_is(cmd, "CUDA_HOME"))
 		sign_add(p, view_is(s, "None") ? "cuda-home-none" : "cuda-home-found", i, s);
+	if (view_find(cmd, "backends.cuda.is_built") >= 0 && view_is(s, "False"))
+		sign_add(p, "torch-is-cpu", i, s);
 	if (view_find(cmd, "environ") >= 0 || view_find(cmd, "getenv") >= 0)
 		environment(p, cmd, s, i);
 	if (view_find(cmd, "list_physical_devices") >= 0) {

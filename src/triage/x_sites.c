@@ -75,6 +75,16 @@ static bool one_build(const char *a, const char *b)
 	return !a[n] || !b[n] || strcmp(a, b) == 0;
 }
 
+static const char *first_value(const struct paste *p, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < p->s->n_signs; i++)
+		if (fact_is(&p->s->signs[i].id, id))
+			return fact_value(&p->s->signs[i].value, NULL);
+	return NULL;
+}
+
 /* Notes a version under `id`, and that it is another than the last one under `other`. */
 static void version(struct paste *p, const char *id, const char *other, struct view v, size_t i)
 {
@@ -85,25 +95,30 @@ static void version(struct paste *p, const char *id, const char *other, struct v
 	sign_add(p, id, i, v);
 	if (had && !one_build(had, said) && !sign_has(p, "torch-disagrees"))
 		sign_add(p, "torch-disagrees", i, v);
+	had = strcmp(id, "run-torch") == 0 ? first_value(p, id) : NULL;
+	if (had && !one_build(had, said) && !sign_has(p, "torch-two-runs"))
+		sign_add(p, "torch-two-runs", i, v);
 }
 
 /* What a program prints of the PyTorch that it runs on. */
 static bool of_run(struct paste *p, struct view s, struct regex_match *m)
 {
-	return paste_match(p,
-			   "(?:^|[^\\w-])(?i:torch|pytorch version): ?(\\d+\\.\\d+\\.\\d+[\\w.+]*)|"
-			   "\\(you have (\\d+\\.\\d+\\.\\d+\\+\\w+)\\)|"
-			   "torch\\.__version__\\W{1,6}(\\d+\\.\\d+\\.\\d+[\\w.+]*)|"
-			   "Python-3\\.[\\d.]+ torch-(\\d+\\.\\d+\\.\\d+[\\w.+]*) ",
-			   s, m);
+	return paste_match(
+		p,
+		"(?:^|[^\\w-])(?i:torch|pytorch version(?: \\(GPU\\?\\))?): ?(\\d+\\.\\d+\\.\\d+[\\w.+]*)|"
+		"\\(you have (\\d+\\.\\d+\\.\\d+\\+\\w+)\\)|"
+		"torch\\.__version__\\W{1,8}(\\d+\\.\\d+\\.\\d+[\\w.+]*)|"
+		"Python-3\\.[\\d.]+ torch-(\\d+\\.\\d+\\.\\d+[\\w.+]*) ",
+		s, m);
 }
 
-/* "torch.__version__" on a line, and its value on the next: a cell of a notebook, or a prompt. */
+/* Behind a command that prints it, or below a cell of a notebook that ends with it. */
 static bool asked_above(const struct paste *p, size_t i)
 {
 	struct view up = i ? p->t.lines[i - 1].s : (struct view){ 0 };
 
-	return view_ends(up, "torch.__version__") || view_ends(up, "print(torch.__version__)");
+	return paste_under(p, i, "torch.__version__") || view_ends(up, "torch.__version__") ||
+	       view_ends(up, "print(torch.__version__)");
 }
 
 static void versions_line(struct paste *p, size_t i)
