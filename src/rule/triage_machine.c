@@ -343,26 +343,37 @@ static void foreign(struct triage *t)
 		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 84, "runfile-installer");
 }
 
+/* "libcuda.so.550.54.14" of a path or a name; NULL for "libcuda.so.1", which is a link itself. */
+static const char *libcuda_file(const char *target)
+{
+	const char *at = target ? strstr(target, "libcuda.so.") : NULL;
+
+	return at && isdigit((unsigned char)at[11]) && strchr(at + 11, '.') ? at : NULL;
+}
+
 /* The link names a file that is not there, or not among those listed. */
 static void libcuda_link(struct triage *t)
 {
-	const char *target = triage_value(t, "link-libcuda");
 	const struct snapshot *s = t->j->s;
+	const char *file = NULL;
 	bool any = false;
 	size_t i;
 
-	for (i = 0; i < s->n_signs; i++)
-		if (fact_is(&s->signs[i].id, "link-libcuda") && gone(t, s->signs[i].value.value)) {
+	for (i = 0; i < s->n_signs; i++) {
+		if (!fact_is(&s->signs[i].id, "link-libcuda"))
+			continue;
+		if (gone(t, s->signs[i].value.value)) {
 			triage_add(t, FINDING_LIBCUDA_BROKEN_LINK, 90, "link-libcuda path-gone");
 			return;
 		}
-	if (!target || !strstr(target, "libcuda.so."))
-		return;
-	for (i = 0; i < s->n_signs; i++) {
+		if (!file)
+			file = libcuda_file(s->signs[i].value.value);
+	}
+	for (i = 0; file && i < s->n_signs; i++) {
 		if (!fact_is(&s->signs[i].id, "libcuda-file"))
 			continue;
 		any = true;
-		if (strstr(target, fact_value(&s->signs[i].value, "-")))
+		if (strcmp(file, fact_value(&s->signs[i].value, "-")) == 0)
 			return;
 	}
 	if (any)
