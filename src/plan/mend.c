@@ -84,7 +84,7 @@ static const char *for_whom(struct arena *a, const struct snapshot *s, const str
 
 	strbuf_init(&b, a);
 	strbuf_add(&b, t->n_gpus ? t->gpus[0].name : "-");
-	if (t->driver)
+	if (t->driver && (fact_known(&s->driver.version) || !fact_is(&s->source, "pasted")))
 		strbuf_printf(&b, _(", driver %s"), t->driver);
 	if (t->python_known && c->python)
 		strbuf_printf(&b, _(", Python %s"), c->python->text);
@@ -118,13 +118,23 @@ static bool said(const struct finding *f, const char *pin)
 	return false;
 }
 
+static bool same_text(const struct finding *f, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_remedies; i++)
+		if (strcmp(f->remedies[i].text, text) == 0)
+			return true;
+	return false;
+}
+
 static void give(struct arena *a, const struct snapshot *s, const struct plan *p, struct finding *f)
 {
 	const struct plan_choice *c = p->chosen;
 	enum plan_tool tool;
 
 	if (!c || !c->torch) {
-		if (p->n_remedies)
+		if (p->n_remedies && !same_text(f, p->remedies[0].text))
 			put_first(a, f, p->remedies[0]);
 		return;
 	}
@@ -171,9 +181,22 @@ static bool of_another_program(const struct snapshot *s)
 		if (fact_known(&s->pythons[i].torch.version))
 			return false;
 	for (i = 0; i < s->n_signs; i++)
-		if (fact_is(&s->signs[i].id, "word-other-program"))
+		if (fact_is(&s->signs[i].id, "word-other-program") ||
+		    fact_is(&s->signs[i].id, "conda-tf-cpu") ||
+		    fact_is(&s->signs[i].id, "rapids-seen"))
 			return true;
 	return false;
+}
+
+/* Where a text names none: of a maintained branch, and one that drives the newest GPU. */
+static const char *usual_driver(const struct plan_target *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_gpus; i++)
+		if (t->gpus[i].cc >= 100)
+			return "570.26";
+	return "550.54.14";
 }
 
 void plan_mend(struct arena *a, struct matrix *m, const struct snapshot *s, struct results *r)
@@ -188,6 +211,8 @@ void plan_mend(struct arena *a, struct matrix *m, const struct snapshot *s, stru
 	t = arena_alloc(a, sizeof(*t));
 	if (plan_target_read(a, m, s, t, &err))
 		return;
+	if (!t->driver && fact_is(&s->source, "pasted"))
+		t->driver = usual_driver(t);
 	p = solve(a, m, t, s);
 	for (i = 0; i < r->n_findings && p; i++)
 		if (r->findings[i] == r->root)

@@ -555,7 +555,6 @@ static struct finding *undecided(struct triage *t)
 		_("The text shows what failed, and not why: several causes would look like this.");
 	for (i = 0; i < t->j->s->n_signs && f->n_evidence < 3; i++) {
 		g = &t->j->s->signs[i];
-		/* A word says what somebody works with, and nothing of what happened. */
 		if (row_of(t, g->id.value) && strncmp(g->id.value, "word-", 5) != 0)
 			evidence(t, f, g);
 	}
@@ -616,10 +615,6 @@ const struct finding *triage_root(struct judge *j)
 	severities(j, root);
 	contradicted(j, root);
 	triage_rule_out(t, root);
-	if (root->id != FINDING_INSUFFICIENT_EVIDENCE) {
-		triage_mend(t, root);
-		/* What a rule would ask for decides nothing any more. */
-		j->n_asks = 0;
-	}
+	triage_mend(t, root);
 	return root;
 }

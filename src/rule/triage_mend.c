@@ -66,6 +66,10 @@ void triage_mend(struct triage *t, struct finding *root)
 	};
 	size_t i;
 
+	if (root->id == FINDING_INSUFFICIENT_EVIDENCE)
+		return;
+	/* What a rule would ask for decides nothing any more. */
+	t->j->n_asks = 0;
 	if (root->n_remedies)
 		return;
 	for (i = 0; i < ARRAY_LEN(list); i++)

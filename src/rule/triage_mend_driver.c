@@ -335,6 +335,8 @@ static bool fabric_version(struct triage *t, struct finding *f)
 	unsigned branch;
 
 	v = v ? v + 20 : triage_driver(t) ? triage_driver(t)->value : NULL;
+	if (v && strchr(v, '-'))
+		v = arena_strndup(t->j->a, v, strcspn(v, "-"));
 	branch = v ? look_branch(v) : 0;
 	if (!branch || !strchr(v, '.') || strspn(v, "0123456789.") != strlen(v))
 		return false;

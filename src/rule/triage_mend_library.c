@@ -88,12 +88,10 @@ static bool missing(struct triage *t, struct finding *f)
 		file, major, major);
 	remedy_command(t->j, r, "python -m pip install %s", wheel);
 	search_path(t, r);
-	finding_remedy(
-		t->j, f,
-		_("Or put a build of the program in its place that was made for the CUDA that you have. "
-		  "CUDA %s needs a driver that runs it (12: 525 or later, 13: 580 or later). Do not "
-		  "link one major's file to another's name."),
-		major);
+	finding_remedy(t->j, f, "%s",
+		       _("Or put a build of the program in its place that was made for the CUDA that "
+			 "you have. The driver has to run it: 450 or later for CUDA 11, 525 for 12, 580 "
+			 "for 13. Do not link one major's file to another's name."));
 	return true;
 }
 

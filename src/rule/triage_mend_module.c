@@ -62,6 +62,18 @@ static bool not_built(struct triage *t, struct finding *f)
 
 	if (distro_family(t->j->s) != FAMILY_ARCH)
 		return false;
+	if (triage_has(t, "dkms-failed") || triage_has(t, "dkms-make-error") ||
+	    triage_has(t, "module-source-error")) {
+		r = finding_remedy(
+			t->j, f, "%s",
+			_("The module's source does not compile for this kernel: bring the driver's "
+			  "packages up to date (a legacy branch: its -dkms package of the AUR, which "
+			  "carries patches for new kernels), or boot the kernel linux-lts."));
+		remedy_command(t->j, r, "sudo pacman -Syu linux-lts linux-lts-headers");
+		r->needs_root = true;
+		r->needs_reboot = true;
+		return true;
+	}
 	r = finding_remedy(
 		t->j, f, "%s",
 		_("Update the system and reboot into the kernel that it brings, with the headers of that "
@@ -144,15 +156,15 @@ static bool permissions(struct triage *t, struct finding *f)
 	if (!group)
 		return false;
 	/* A user that programs run as, and not the one who reads this. */
-	if (user && strspn(user, NAME_CHARS) == strlen(user) && strcmp(user, "root") != 0) {
+	if (user && triage_has(t, "other-program") && strspn(user, NAME_CHARS) == strlen(user) &&
+	    strcmp(user, "root") != 0) {
 		r = finding_remedy(
 			t->j, f,
 			_("Put the service's user into the group that owns the nodes, %s, and start "
 			  "the service anew."),
 			group);
 		remedy_command(t->j, r, "sudo usermod -aG %s %s", group, user);
-		if (triage_has(t, "other-program"))
-			remedy_command(t->j, r, "sudo systemctl restart %s", user);
+		remedy_command(t->j, r, "sudo systemctl restart %s", user);
 	} else {
 		r = finding_remedy(
 			t->j, f,

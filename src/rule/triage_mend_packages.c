@@ -73,6 +73,29 @@ static void newer_release(struct triage *t, struct finding *f, const char *pytho
 	remedy_command(t->j, r, "python -m pip install %s", remedy_torch_words(t->j, row, true));
 }
 
+/* "tensorflow-2.10.0-cp310-cp310-manylinux...whl is not a supported wheel": it wants 3.10. */
+static bool of_wheel_tag(struct triage *t, struct finding *f)
+{
+	const char *wheel = triage_value(t, "whl-not-supported"), *at;
+	struct remedy *r;
+	long minor;
+
+	at = wheel ? strstr(wheel, "-cp3") : NULL;
+	if (!at || strstr(wheel, "abi3"))
+		return false;
+	minor = strtol(at + 4, NULL, 10);
+	if (minor < 5 || minor > 20)
+		return false;
+	r = finding_remedy(
+		t->j, f,
+		_("That wheel is for Python 3.%ld alone: make an environment with it (conda: "
+		  "`conda create -n py3%ld python=3.%ld`) and install there; or take the release "
+		  "that has a wheel for your Python."),
+		minor, minor, minor);
+	remedy_command(t->j, r, "uv venv --python 3.%ld .venv", minor);
+	return true;
+}
+
 static bool no_wheel(struct triage *t, struct finding *f)
 {
 	const char *want = triage_value(t, "wants-torch"), *plus, *release;
@@ -90,7 +113,7 @@ static bool no_wheel(struct triage *t, struct finding *f)
 		return true;
 	}
 	if (!want)
-		return false;
+		return of_wheel_tag(t, f);
 	plus = strchr(want, '+');
 	release = plus ? arena_strndup(t->j->a, want, (size_t)(plus - want)) : want;
 	p = pythons_of(t, release, plus ? plus + 1 : triage_value(t, "index-tag"));
@@ -200,6 +223,67 @@ static bool glibc(struct triage *t, struct finding *f)
 	return true;
 }
 
+/* -------- a build that another took the place of, and companions of another torch */
+
+static const struct torch_row *row_of(struct triage *t, const char *version, const char *variant)
+{
+	const struct torch_row *const *rows = compat_torch_of_release(t->j->c, version);
+	bool windows = triage_has(t, "windows");
+	const char *platform = windows ? "windows_x86_64" : look_platform(t->j->s);
+
+	for (; *rows; rows++)
+		if (strcmp((*rows)->platform, platform) == 0 && (*rows)->index_url &&
+		    (*rows)->cuda &&
+		    (variant ? strcmp((*rows)->variant, variant) == 0 : (*rows)->pypi_default))
+			return *rows;
+	return NULL;
+}
+
+/* "Uninstalling torch-2.0.1+cu118" */
+static bool replaced(struct triage *t, struct finding *f)
+{
+	const char *was = mend_piece(t, NULL, "torch-", "0123456789.+cu"), *plus;
+	const struct torch_row *row;
+	struct remedy *r;
+
+	was = was ? was + strlen("torch-") : NULL;
+	plus = was ? strstr(was, "+cu") : NULL;
+	row = plus ? row_of(t, arena_strndup(t->j->a, was, (size_t)(plus - was)), plus + 1) : NULL;
+	if (!row)
+		return false;
+	r = finding_remedy(
+		t->j, f,
+		_("Put the build back that was there, %s. So that it stays, name it in the same "
+		  "command with the package that replaced it, or in a constraints file (`pip "
+		  "install -c constraints.txt`), or install that package with --no-deps."),
+		was);
+	remedy_command(t->j, r, "python -m pip install --force-reinstall %s",
+		       remedy_torch_words(t->j, row, true));
+	return true;
+}
+
+static bool companions(struct triage *t, struct finding *f)
+{
+	const struct torch *torch = t->j->s->n_pythons ? &t->j->s->pythons[0].torch : NULL;
+	const char *release = torch ? look_torch_release(t->j, torch) : NULL;
+	const struct torch_row *row =
+		release ? row_of(t, release, look_torch_variant(t->j, torch)) : NULL;
+	struct remedy *r;
+
+	if (!row || !row->torchvision || row->find_links)
+		return false;
+	r = finding_remedy(t->j, f,
+			   _("torch %s stays: install the torchvision and torchaudio that belong "
+			     "to it, of the same build, in that environment."),
+			   row->version);
+	remedy_command(
+		t->j, r,
+		"python -m pip install --force-reinstall --no-deps torchvision==%s%s%s --index-url %s",
+		row->torchvision, row->torchaudio ? " torchaudio==" : "",
+		row->torchaudio ? row->torchaudio : "", row->index_url);
+	return true;
+}
+
 bool mend_packages(struct triage *t, struct finding *f)
 {
 	switch (f->id) {
@@ -209,6 +293,11 @@ bool mend_packages(struct triage *t, struct finding *f)
 		return abi(t, f);
 	case FINDING_GLIBC_TOO_OLD:
 		return glibc(t, f);
+	case FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY:
+	case FINDING_TORCH_REPLACED_BY_DEPENDENCY:
+		return replaced(t, f);
+	case FINDING_TORCH_TORCHVISION_MISMATCH:
+		return companions(t, f);
 	default:
 		return false;
 	}

@@ -20,6 +20,9 @@ static const char *folder(struct triage *t)
 		if (strcmp(t->atoms[i].name, "toolkit-folder") != 0 || !t->atoms[i].sign)
 			continue;
 		v = fact_value(&t->atoms[i].sign->value, NULL);
+		/* Of a listing of /usr/local the release alone is known. */
+		if (v && *v != '/')
+			v = arena_printf(t->j->a, "/usr/local/cuda-%s", v);
 		if (v && (!best || strcmp(v, best) > 0))
 			best = v;
 	}

@@ -89,6 +89,20 @@ static void hide(struct triage *t, struct finding *f, const char *name)
 			       "export CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=0");
 }
 
+/* Or is it another program that lacks the code, which no PyTorch mends? */
+static bool speaks_of_torch(const struct triage *t)
+{
+	const struct torch *torch = &t->j->s->pythons[0].torch;
+	size_t i;
+
+	if (fact_known(&torch->version) || torch->arch_list.n)
+		return true;
+	for (i = 0; i < t->j->s->n_signs; i++)
+		if (strstr(fact_value(&t->j->s->signs[i].text, ""), "orch"))
+			return true;
+	return false;
+}
+
 static void misfit(struct triage *t, size_t i, bool old, int weight)
 {
 	struct finding *f =
@@ -107,7 +121,7 @@ static void misfit(struct triage *t, size_t i, bool old, int weight)
 		return;
 	if (i > 0 && t->j->s->n_gpus > 1 && lowest_cc(t->j->s) != highest_cc(t->j->s))
 		hide(t, f, named(t, i));
-	if (t->j->s->n_pythons)
+	if (t->j->s->n_pythons && speaks_of_torch(t))
 		remedy_torch(t->j, f, &t->j->s->pythons[0]);
 }
 

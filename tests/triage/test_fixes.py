@@ -12,7 +12,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXE = os.environ.get("CUVET", "build/cuvet")
 # Words in capitals that are no placeholder.
-BLANK = re.compile(r"\b(?:NNN|VERSION|INDEX|BRANCH|BRIDGE|USER|IMAGE|NAME|PACKAGE|CONTAINER)\b")
+BLANK = re.compile(r"(?<!\$)\b(?:NNN|VERSION|INDEX|BRANCH|BRIDGE|USER|IMAGE|NAME|PACKAGE|CONTAINER)\b")
 
 
 def triage(text, *options):
