@@ -95,24 +95,6 @@ static void when(struct triage *t, bool holds, const char *name)
 		atom(t, name, NULL);
 }
 
-/* A jaxlib of PyPI and none of the plugins that bring CUDA, in a list of packages. */
-static bool jax_without_cuda(const struct snapshot *s)
-{
-	static const char *const plugins[] = { "jax-cuda12-plugin", "jax-cuda13-plugin",
-					       "jax-cuda12-pjrt", "jax-cuda13-pjrt",
-					       "jax-cuda11-plugin" };
-	const struct package *lib;
-	size_t i;
-
-	lib = s->n_pythons ? python_package(&s->pythons[0], "jaxlib") : NULL;
-	if (!lib || !fact_known(&lib->version) || strstr(lib->version.value, "cuda"))
-		return false;
-	for (i = 0; i < ARRAY_LEN(plugins); i++)
-		if (python_package(&s->pythons[0], plugins[i]))
-			return false;
-	return true;
-}
-
 /* A variable of the environment begins with the text. */
 static bool env_starts(const struct snapshot *s, const char *name, const char *text)
 {
@@ -228,7 +210,7 @@ static void fact_atoms(struct triage *t)
 	when(t, mend_family(t) != NULL, mend_family(t));
 	when(t, triage_has(t, "on-ubuntu") || triage_has(t, "on-debian"), "on-apt");
 	when(t, all_ampere(s), "gpus-ampere");
-	when(t, jax_without_cuda(s), "jax-alone");
+	when(t, triage_jax_without_cuda(s), "jax-alone");
 	when(t, only_cpu_index(s), "cpu-index");
 	when(t, major_of(s, "numpy") >= 2, "numpy-2");
 	when(t, major_of(s, "numpy") == 1, "numpy-1");

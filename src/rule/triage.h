@@ -63,6 +63,8 @@ void triage_machine(struct triage *t);
 void triage_driver_rules(struct triage *t);
 void triage_install(struct triage *t);
 void triage_frameworks(struct triage *t);
+/* A jaxlib of PyPI and none of the plugins that bring CUDA, in a list of packages. */
+bool triage_jax_without_cuda(const struct snapshot *s);
 /* What to ask for when nothing decides. */
 void triage_asks(struct triage *t);
 

@@ -367,6 +367,23 @@ static void no_wheel(struct triage *t)
 	}
 }
 
+bool triage_jax_without_cuda(const struct snapshot *s)
+{
+	static const char *const plugins[] = { "jax-cuda12-plugin", "jax-cuda13-plugin",
+					       "jax-cuda12-pjrt", "jax-cuda13-pjrt",
+					       "jax-cuda11-plugin" };
+	const struct package *lib;
+	size_t i;
+
+	lib = s->n_pythons ? python_package(&s->pythons[0], "jaxlib") : NULL;
+	if (!lib || !fact_known(&lib->version) || strstr(lib->version.value, "cuda"))
+		return false;
+	for (i = 0; i < ARRAY_LEN(plugins); i++)
+		if (python_package(&s->pythons[0], plugins[i]))
+			return false;
+	return true;
+}
+
 void triage_frameworks(struct triage *t)
 {
 	conda_wants_cuda(t);
