@@ -111,17 +111,6 @@ static bool one_index(const struct snapshot *s)
 	return v && *v >= '1' && *v <= '9' && strspn(v, "0123456789") == strlen(v);
 }
 
-/* Each GPU that is named has the capability of Ampere or more. */
-static bool all_ampere(const struct snapshot *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n_gpus; i++)
-		if (look_cc(&s->gpus[i]) < 80)
-			return false;
-	return s->n_gpus > 0;
-}
-
 /* nvcc of another major than the CUDA of PyTorch, which then refuses to compile with it. */
 static bool toolkit_other_major(struct triage *t, const struct torch *torch)
 {
@@ -209,7 +198,7 @@ static void fact_atoms(struct triage *t)
 	when(t, look_virtual_gpu(s), "vgpu");
 	when(t, mend_family(t) != NULL, mend_family(t));
 	when(t, triage_has(t, "on-ubuntu") || triage_has(t, "on-debian"), "on-apt");
-	when(t, all_ampere(s), "gpus-ampere");
+	when(t, triage_all_ampere(s), "gpus-ampere");
 	when(t, triage_jax_without_cuda(s), "jax-alone");
 	when(t, only_cpu_index(s), "cpu-index");
 	when(t, major_of(s, "numpy") >= 2, "numpy-2");

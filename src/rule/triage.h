@@ -58,6 +58,8 @@ struct finding *triage_add(struct triage *t, enum finding_id id, int weight, con
 void triage_versions(struct triage *t);
 void triage_cards(struct triage *t);
 void triage_modules(struct triage *t);
+/* Each GPU that is named has the capability of Ampere or more. */
+bool triage_all_ampere(const struct snapshot *s);
 void triage_libraries(struct triage *t);
 void triage_machine(struct triage *t);
 void triage_driver_rules(struct triage *t);

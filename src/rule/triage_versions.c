@@ -356,6 +356,16 @@ static void ptx(struct triage *t)
 		finding_fact(t->j, f, "toolkit.version", &s->toolkits[0].version, NULL);
 }
 
+bool triage_all_ampere(const struct snapshot *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_gpus; i++)
+		if (look_cc(&s->gpus[i]) < 80)
+			return false;
+	return s->n_gpus > 0;
+}
+
 void triage_versions(struct triage *t)
 {
 	/* A kernel was looked for: CUDA started, so that the driver serves this build. */
