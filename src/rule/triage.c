@@ -199,6 +199,7 @@ static void fact_atoms(struct triage *t)
 	when(t, mend_family(t) != NULL, mend_family(t));
 	when(t, triage_has(t, "on-ubuntu") || triage_has(t, "on-debian"), "on-apt");
 	when(t, triage_all_ampere(s), "gpus-ampere");
+	when(t, triage_before_volta(s), "gpus-before-volta");
 	when(t, triage_jax_without_cuda(s), "jax-alone");
 	when(t, only_cpu_index(s), "cpu-index");
 	when(t, major_of(s, "numpy") >= 2, "numpy-2");

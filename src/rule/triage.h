@@ -60,6 +60,8 @@ void triage_cards(struct triage *t);
 void triage_modules(struct triage *t);
 /* Each GPU that is named has the capability of Ampere or more. */
 bool triage_all_ampere(const struct snapshot *s);
+/* Each GPU that is named is older than Volta. */
+bool triage_before_volta(const struct snapshot *s);
 void triage_libraries(struct triage *t);
 void triage_machine(struct triage *t);
 void triage_driver_rules(struct triage *t);

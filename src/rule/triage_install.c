@@ -348,7 +348,9 @@ static void mixed(struct triage *t, const struct python *p)
 	}
 	if ((cu11 != NULL) + (cu12 != NULL) + (cu13 != NULL) < 2)
 		return;
-	f = triage_add(t, FINDING_MIXED_CUDA_WHEELS, 80,
+	/* Where all works the list alone is no complaint. */
+	f = triage_add(t, FINDING_MIXED_CUDA_WHEELS,
+		       triage_has(t, "works") && !triage_has(t, "error-seen") ? TRIAGE_WARNING : 80,
 		       "lib-missing|cuda-fails|cudnn-fails|cublas-fails");
 	if (cu11)
 		finding_fact(t->j, f, cu11->name.value, &cu11->version, NULL);

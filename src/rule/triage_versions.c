@@ -226,7 +226,8 @@ static void by_age(struct triage *t)
 			return;
 		}
 		/* A call into an add-on failed, and nothing is known against PyTorch itself. */
-		if (triage_has(t, "ext-native-call") || triage_has(t, "ext-native-frame"))
+		if (!triage_has(t, "arch-misfit") &&
+		    (triage_has(t, "ext-native-call") || triage_has(t, "ext-native-frame")))
 			continue;
 		if (row && row->nvcc_max_cc >= cc && another_runs(t))
 			return;
@@ -354,6 +355,13 @@ static void ptx(struct triage *t)
 		finding_fact(t->j, f, "driver.version", &s->driver.version, NULL);
 	if (s->n_toolkits && fact_known(&s->toolkits[0].version))
 		finding_fact(t->j, f, "toolkit.version", &s->toolkits[0].version, NULL);
+}
+
+bool triage_before_volta(const struct snapshot *s)
+{
+	int high = highest_cc(s);
+
+	return high > 0 && high < 70;
 }
 
 bool triage_all_ampere(const struct snapshot *s)
