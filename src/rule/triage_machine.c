@@ -288,6 +288,22 @@ static void mounts(struct triage *t)
 	finding_fact(t->j, f, "driver.version", &t->j->s->driver.version, lib);
 }
 
+/* Error 803 in a container whose libcuda is of another release than the host's module. */
+static void image_libcuda(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *module = fact_value(&s->driver.version, NULL);
+	const char *lib = fact_value(&s->driver.libcuda.version, NULL);
+	struct finding *f;
+
+	if (!module || !lib || !triage_has(t, "cuda-803") || !triage_has(t, "container") ||
+	    triage_has(t, "compat-path") || triage_has(t, "cuda-compat-dir") ||
+	    triage_has(t, "container-older") || strcmp(module, lib) == 0)
+		return;
+	f = triage_add(t, FINDING_CONTAINER_STALE_DRIVER_LIBS, 88, "cuda-803");
+	finding_fact(t->j, f, "driver.libcuda.version", &s->driver.libcuda.version, module);
+}
+
 /* A device is asked for by an index that the CDI specification, of an earlier time, doesn't list.
  */
 static void cdi_index(struct triage *t)
@@ -475,6 +491,7 @@ void triage_machine(struct triage *t)
 	loaded(t);
 	mounts(t);
 	cdi_index(t);
+	image_libcuda(t);
 	libcuda_link(t);
 	compat_in_image(t);
 	absent_toolkit(t);

@@ -406,6 +406,12 @@ const char *sign_value(const struct paste *p, const char *id)
 	return g ? fact_value(&g->value, NULL) : NULL;
 }
 
+/* Where one is after it has another name: the command that led there still counts. */
+static bool leads_elsewhere(const char *id)
+{
+	return strncmp(id, "shell-", 6) == 0 || strcmp(id, "slurm-allocation") == 0;
+}
+
 void sign_add(struct paste *p, const char *id, size_t line, struct view value)
 {
 	const char *source;
@@ -416,7 +422,7 @@ void sign_add(struct paste *p, const char *id, size_t line, struct view value)
 		return;
 	if (strncmp(id, "cuda-available-", 15) == 0 && paste_foreign(p, line, SCOPE_ENV))
 		id = arena_printf(p->a, "other-%s", id);
-	else if (paste_foreign(p, line, SCOPE_ENV) &&
+	else if (!leads_elsewhere(id) && paste_foreign(p, line, SCOPE_ENV) &&
 		 owner_other_machine(&p->owners, p->t.lines[line].owner))
 		return;
 	source = paste_source(p, line);

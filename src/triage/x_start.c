@@ -181,7 +181,7 @@ struct runner {
 };
 
 static const char docker_py[] =
-	"device_requests\\s*=\\s*\\[|DeviceRequest\\(|runtime\\s*=\\s*[\"']nvidia";
+	"device_requests[\"']?\\s*[=:]\\s*\\[|DeviceRequest\\(|runtime\\s*=\\s*[\"']nvidia";
 
 static const struct runner runners[] = {
 	{ .literal = "[runners.docker]",
@@ -213,6 +213,11 @@ static const struct runner runners[] = {
 	{ .literal = "containers.",
 	  .opens = "\\.containers\\.(?:run|create)\\(",
 	  .needs = "\\.containers\\.",
+	  .asks = docker_py,
+	  .sign = "container-gpu-not-asked" },
+	{ .literal = "DockerSpawner.",
+	  .opens = "\\bDockerSpawner\\.image\\s*=",
+	  .needs = "\\bDockerSpawner\\.",
 	  .asks = docker_py,
 	  .sign = "container-gpu-not-asked" },
 	{ .literal = "DockerOperator(",
