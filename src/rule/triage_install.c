@@ -427,8 +427,25 @@ static void beside_the_point(struct triage *t)
 	t->against[FINDING_CPU_ONLY_PLATFORM] = true;
 }
 
+/* One who tells of a build without CUDA, and then shows one that has it and sees the GPU. */
+static void mended(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *was = s->n_pythons ? fact_value(&s->pythons[0].torch.version, "") : "";
+	const char *is = triage_value(t, "differs:torch.version");
+
+	if (!triage_has(t, "cuda-available-true") || triage_has(t, "cuda-available-false") ||
+	    triage_has(t, "cuda-fails") || triage_has(t, "cpu-said") || triage_has(t, "notebook") ||
+	    (!strstr(was, "+cu") && !(is && strstr(is, "+cu"))))
+		return;
+	t->against[FINDING_CPU_ONLY_WHEEL] = true;
+	t->against[FINDING_CPU_ONLY_CONDA_BUILD] = true;
+	t->against[FINDING_CPU_ONLY_PLATFORM] = true;
+}
+
 void triage_install(struct triage *t)
 {
+	mended(t);
 	beside_the_point(t);
 	index_tag(t);
 	not_found(t);
