@@ -103,20 +103,26 @@ static const char *driver_said(const struct triage *t)
 	return version ? version->value : triage_value(t, "driver-branch-said");
 }
 
-/* A name of several boards: the latest branch that drives any of them is behind this one. */
-static bool all_dropped(struct triage *t, const struct gpu *g, unsigned branch)
+/*
+ * The last branch that drives the GPU; of a name of several boards the latest one that drives any
+ * of them. 0: a branch of today drives it, or it is not known.
+ */
+static unsigned last_branch(struct triage *t, const struct gpu *g)
 {
-	struct gpu_match m;
+	const struct gpu_row *row = look_gpu_row(t->j, g);
+	struct gpu_match m = { .rows = &row, .n = row != NULL };
+	unsigned one, last = 0;
 	size_t i;
 
-	if (!fact_known(&g->ambiguous) || !fact_known(&g->name) || branch < 100)
-		return false;
-	compat_gpu_find(t->j->c, g->name.value, &m);
-	for (i = 0; i < m.n; i++)
-		if (!m.rows[i]->last_driver || !look_branch(m.rows[i]->last_driver) ||
-		    look_branch(m.rows[i]->last_driver) >= branch)
-			return false;
-	return m.n > 0;
+	if (!row && fact_known(&g->ambiguous) && fact_known(&g->name))
+		compat_gpu_find(t->j->c, g->name.value, &m);
+	for (i = 0; i < m.n; i++) {
+		one = m.rows[i]->last_driver ? look_branch(m.rows[i]->last_driver) : 0;
+		if (!one)
+			return 0;
+		last = one > last ? one : last;
+	}
+	return last;
 }
 
 /* A branch beyond the GPU's last, or before its first. */
@@ -134,7 +140,8 @@ static void driver_and_gpu(struct triage *t)
 		unsigned branch = driver ? look_branch(driver) : 0;
 		struct finding *f = row ? misfit(t, row, branch) : NULL;
 
-		if (!row && all_dropped(t, &s->gpus[i], branch))
+		if (!row && branch >= 100 && last_branch(t, &s->gpus[i]) &&
+		    last_branch(t, &s->gpus[i]) < branch)
 			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails(t) ? 80 : 64, terms);
 		if (!f)
 			continue;
@@ -191,8 +198,7 @@ static void no_driver(struct triage *t)
 	if (cuda)
 		least = compat_min_driver(t->j->c, cuda, false, &inferred);
 	for (i = 0; i < s->n_gpus; i++) {
-		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
-		unsigned last = row && row->last_driver ? look_branch(row->last_driver) : 0;
+		unsigned last = last_branch(t, &s->gpus[i]);
 		struct finding *f;
 
 		if (!last)
@@ -206,7 +212,7 @@ static void no_driver(struct triage *t)
 		finding_message(t->j, f,
 				_("Branch %s is the last that drives this GPU, and the wanted CUDA "
 				  "needs a newer one."),
-				row->last_driver);
+				arena_printf(t->j->a, "%u", last));
 		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
 	}
 }

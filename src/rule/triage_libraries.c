@@ -118,6 +118,27 @@ static long cudnn_package(const struct triage *t, const struct fact **ret)
 	return strtol(conda->version.value, NULL, 10);
 }
 
+/* A file of cuDNN of another major than `major` in a listing that has none of it. */
+static const struct sign *cudnn_listed(const struct triage *t, long major)
+{
+	const struct snapshot *s = t->j->s;
+	const struct sign *other = NULL;
+	struct soname have;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		if (!fact_is(&s->signs[i].id, "lib-listed") ||
+		    !parse(fact_value(&s->signs[i].value, NULL), &have) ||
+		    strncmp(have.name, "libcudnn", 8) != 0 ||
+		    !isdigit((unsigned char)*have.version))
+			continue;
+		if (strtol(have.version, NULL, 10) == major)
+			return NULL;
+		other = &s->signs[i];
+	}
+	return other;
+}
+
 /* "cuDNN: 8.0.4" of a list of versions, or a package of it, where libcudnn.so.7 is wanted. */
 static bool another_cudnn(struct triage *t, const struct soname *want, const struct sign **ret)
 {
@@ -129,6 +150,9 @@ static bool another_cudnn(struct triage *t, const struct soname *want, const str
 		return false;
 	if (have)
 		return have != strtol(want->version, NULL, 10);
+	*ret = cudnn_listed(t, strtol(want->version, NULL, 10));
+	if (*ret)
+		return true;
 	if (!said || serves(said, want->version) ||
 	    strtol(said, NULL, 10) == strtol(want->version, NULL, 10))
 		return false;
@@ -308,6 +332,7 @@ void triage_libraries(struct triage *t)
 
 	for (i = 0; i < s->n_signs; i++)
 		if (fact_is(&s->signs[i].id, "shared-missing") ||
+		    fact_is(&s->signs[i].id, "none-loads") ||
 		    fact_is(&s->signs[i].id, "ldd-not-found") ||
 		    fact_is(&s->signs[i].id, "library-not-found-said"))
 			missing_and(t, &s->signs[i]);

@@ -160,10 +160,11 @@ static void gone_path(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (!paste_match(p,
-			 "(?:cannot (?:access|stat)|stat:|ls:|file:) ['\"`]?(/[^'\":\\s]+)['\"]?: "
-			 "No such file",
-			 s, &m))
+	if (!paste_match(
+		    p,
+		    "(?:cannot (?:access|stat)|stat:|ls:?|cat:?|file:) ['\"`]?(/[^'\":\\s]+)['\"]?: "
+		    "No such file",
+		    s, &m))
 		return;
 	sign_add(p, "path-gone", i, m.group[1]);
 	if (view_is(m.group[1], "/dev/nvidia*") || view_is(m.group[1], "/dev/nvidia0"))
