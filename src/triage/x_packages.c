@@ -67,6 +67,15 @@ static bool exported(struct paste *p, struct view s, size_t i)
 	return true;
 }
 
+/* The first line below "pip show torch". */
+static bool only_torch_shown(struct paste *p, size_t i)
+{
+	int32_t by = p->t.lines[i].by;
+
+	return by != NO_COMMAND && (size_t)by + 1 == i &&
+	       paste_match(p, "\\bpip3?(?:\\.exe)? show torch$", line_cmd(&p->t.lines[by]), NULL);
+}
+
 /* "Name: torch", "Version: 2.2.1" of pip show. */
 static bool shown(struct paste *p, struct view s, size_t i)
 {
@@ -75,8 +84,9 @@ static bool shown(struct paste *p, struct view s, size_t i)
 
 	if (!view_starts(s, "Version:") || !i)
 		return false;
-	/* Filtered: "pip show torch | grep Version". */
-	if (paste_under(p, i, "show torch ") && paste_under(p, i, "Version")) {
+	/* Filtered or cut: "pip show torch | grep Version", its version alone below the command. */
+	if ((paste_under(p, i, "show torch ") && paste_under(p, i, "Version")) ||
+	    only_torch_shown(p, i)) {
 		paste_package(p, VIEW("torch"), view_trim(view_skip(s, 8)), i);
 		return true;
 	}

@@ -108,7 +108,8 @@ static bool of_run(struct paste *p, struct view s, struct regex_match *m)
 		"(?:^|[^\\w-])(?i:torch|pytorch version(?: \\(GPU\\?\\))?): ?(\\d+\\.\\d+\\.\\d+[\\w.+]*)|"
 		"\\(you have (\\d+\\.\\d+\\.\\d+\\+\\w+)\\)|"
 		"torch\\.__version__\\W{1,8}(\\d+\\.\\d+\\.\\d+[\\w.+]*)|"
-		"Python-3\\.[\\d.]+ torch-(\\d+\\.\\d+\\.\\d+[\\w.+]*) ",
+		"Python-3\\.[\\d.]+ torch-(\\d+\\.\\d+\\.\\d+[\\w.+]*) |"
+		"[\\\\/]torch[\\\\/]__init__\\.pyc?['\"]?,? ['\"]?(\\d+\\.\\d+\\.\\d+[\\w.+]*)['\"]?\\)?$",
 		s, m);
 }
 
@@ -139,6 +140,9 @@ static void versions_line(struct paste *p, size_t i)
 			       "(\\d+\\.\\d+\\.\\d+[\\w.+]*)",
 			       s, &m)) {
 		version(p, "pip-torch-version", "run-torch", m.group[1], i);
+	} else if (view_starts(s, "Version:") && paste_under(p, i, "show torch") &&
+		   (of_torch(p, i) || (size_t)p->t.lines[i].by + 1 == i)) {
+		version(p, "pip-torch-version", "run-torch", view_trim(view_skip(s, 8)), i);
 	} else if (view_starts(s, "torch") && paste_under(p, i, "pip") &&
 		   paste_match(p, "^torch\\s*(?:==)?\\s*(\\d+\\.\\d+\\.\\d+[\\w.+]*)(?:\\s|$)", s,
 			       &m)) {
