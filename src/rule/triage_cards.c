@@ -83,6 +83,12 @@ static struct finding *misfit(struct triage *t, const struct gpu_row *row, unsig
 	if (row->first_driver && !row->last_driver && look_branch(row->first_driver) > branch &&
 	    branch >= 100)
 		return triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, fails(t) ? 82 : 64, terms);
+	if (triage_has(t, "release-unsupported") && row->first_driver && branch >= 100) {
+		/* This branch drives the chip: what it refuses is a part of one. */
+		t->against[FINDING_GPU_NEEDS_NEWER_DRIVER] = true;
+		return is_consumer(row) ? NULL
+					: triage_add(t, FINDING_VGPU_NEEDS_GRID_DRIVER, 66, terms);
+	}
 	if (strcmp(open, "required") == 0 &&
 	    (triage_has(t, "rm-init-failed") || triage_has(t, "smi-nodev")) &&
 	    !fact_is(&s->driver.flavor, "open"))

@@ -65,6 +65,17 @@ static void other_kernel(struct triage *t)
 	finding_fact(t->j, f, "package", plain, "nvidia-dkms");
 }
 
+static const char rebooted[] =
+	N_("The kernel that runs, %s, has no modules on the disk: it was updated, and the machine "
+	   "not rebooted.");
+
+static bool fails(const struct triage *t)
+{
+	return triage_has(t, "cuda-fails") || triage_has(t, "no-device") ||
+	       triage_has(t, "smi-fails") || triage_has(t, "no-module-file") ||
+	       triage_has(t, "cuda-available-false") || triage_has(t, "tf-no-gpu");
+}
+
 /* The running kernel's modules are gone from the disk: another was installed in its place. */
 static void kernel_gone(struct triage *t)
 {
@@ -81,15 +92,82 @@ static void kernel_gone(struct triage *t)
 		if (fact_is(&s->signs[i].value, kernel))
 			return;
 	}
-	if (!any || !(triage_has(t, "cuda-fails") || triage_has(t, "no-device") ||
-		      triage_has(t, "smi-fails") || triage_has(t, "no-module-file")))
+	if (!any || !fails(t))
 		return;
 	f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 86, "kernel-folder");
-	finding_message(
-		t->j, f,
-		_("The kernel that runs, %s, has no modules on the disk: it was updated, and "
-		  "the machine not rebooted."),
-		kernel);
+	finding_message(t->j, f, _(rebooted), kernel);
+}
+
+/* "6.12.4" of "6.12.4.arch1-1", "6.12.4-arch1-1", "6.6.63-1-lts". */
+static size_t release_length(const char *version)
+{
+	size_t n = strspn(version, "0123456789.");
+
+	while (n && version[n - 1] == '.')
+		n--;
+	return n;
+}
+
+/* pacman takes the modules of the kernel away that it replaces: uname still names that one. */
+static void kernel_replaced(struct triage *t)
+{
+	static const struct {
+		const char *package, *tail;
+	} kernels[] = {
+		{ "linux", "-arch" },		{ "linux-lts", "-lts" },
+		{ "linux-zen", "-zen" },	{ "linux-hardened", "-hardened" },
+		{ "linux-cachyos", "cachyos" },
+	};
+	const struct snapshot *s = t->j->s;
+	const char *running = fact_value(&s->host.kernel, NULL);
+	struct finding *f;
+	size_t i, k, n;
+
+	for (i = 0; i < s->n_os_packages && running; i++) {
+		const char *version = fact_value(&s->os_packages[i].version, "");
+
+		for (k = 0; k < ARRAY_LEN(kernels); k++)
+			if (fact_is(&s->os_packages[i].name, kernels[k].package) &&
+			    strstr(running, kernels[k].tail))
+				break;
+		n = release_length(version);
+		if (k == ARRAY_LEN(kernels) || !n ||
+		    (n == release_length(running) && strncmp(version, running, n) == 0))
+			continue;
+		if (!fails(t))
+			return;
+		f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 84, NULL);
+		finding_message(t->j, f, _(rebooted), running);
+		finding_fact(t->j, f, "package", &s->os_packages[i].version, running);
+		return;
+	}
+}
+
+/* Ubuntu's packages of built modules are each for the one kernel that they name. */
+static void module_packages(struct triage *t)
+{
+	static const char stem[] = "linux-modules-nvidia-";
+	const struct snapshot *s = t->j->s;
+	const char *running = fact_value(&s->host.kernel, NULL);
+	const struct fact *other = NULL;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < s->n_os_packages && running; i++) {
+		const char *name = fact_value(&s->os_packages[i].name, "");
+
+		if (strncmp(name, stem, sizeof(stem) - 1) != 0)
+			continue;
+		if (view_ends(view_of(name), running))
+			return;
+		/* "-generic-hwe-24.04" alone names no kernel, and brings one that does. */
+		if (strpbrk(name + sizeof(stem) + 3, ".") && strstr(name, "-generic-hwe") == NULL)
+			other = &s->os_packages[i].name;
+	}
+	if (!other || s->driver.n_dkms || !(fails(t) || triage_has(t, "no-module-file")))
+		return;
+	f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 88, "no-module-file");
+	finding_fact(t->j, f, "package", other, running);
 }
 
 /* -------- the driver's modules among themselves */
@@ -160,6 +238,8 @@ void triage_modules(struct triage *t)
 {
 	dkms(t);
 	kernel_gone(t);
+	kernel_replaced(t);
+	module_packages(t);
 	other_kernel(t);
 	module_set(t);
 	regions(t);

@@ -288,6 +288,32 @@ static void read_command(const struct line *l, struct owner *o)
 		o->place = PLACE_CONTAINER;
 }
 
+/* "pct enter 104", "lxc exec c1 -- bash": the prompts that follow are a container's. */
+static bool enters(struct view cmd)
+{
+	static const char *const shells[] = { "bash", "sh", "zsh", "ash", "login" };
+	struct view word, last = { 0 };
+	size_t i;
+
+	if (view_starts(cmd, "sudo "))
+		cmd = view_trim(view_skip(cmd, 5));
+	if (view_starts(cmd, "pct enter ") || view_starts(cmd, "lxc-attach ") ||
+	    view_starts(cmd, "lxc shell ") || view_starts(cmd, "incus shell ") ||
+	    view_starts(cmd, "machinectl shell "))
+		return true;
+	if (!view_starts(cmd, "lxc exec ") && !view_starts(cmd, "incus exec ") &&
+	    !view_starts(cmd, "docker exec ") && !view_starts(cmd, "podman exec "))
+		return false;
+	while (view_word(&cmd, &word))
+		last = word;
+	if (view_starts(last, "/bin/"))
+		last = view_skip(last, 5);
+	for (i = 0; i < ARRAY_LEN(shells); i++)
+		if (view_is(last, shells[i]))
+			return true;
+	return false;
+}
+
 /* What the engine itself says of a container that it could not start is the host's. */
 static bool engine_speaks(struct view v)
 {
@@ -417,6 +443,8 @@ struct state {
 	size_t since;
 	size_t level; /* of that heading in Markdown; 7 when it is none */
 	bool fenced;
+	bool entered;	  /* a shell in a container, */
+	struct view host; /* of this machine; empty: its prompt has no name */
 };
 
 /* "## Logs": the level of a Markdown heading. In a block of code "#" begins a comment. */
@@ -459,6 +487,21 @@ static bool is_fence(const struct text *t, const struct line *l)
 	       (memcmp(l->s.p, "```", 3) == 0 || memcmp(l->s.p, "~~~", 3) == 0);
 }
 
+/* Prompts of another name than the host's, until that one is back. */
+static void follow(struct state *st, const struct line *l, struct owner *o)
+{
+	struct view cmd = line_cmd(l);
+
+	if (st->entered && o->machine.n && !same(o->machine, st->host))
+		o->place = PLACE_CONTAINER;
+	else if (o->machine.n)
+		st->entered = false;
+	if (!enters(cmd))
+		return;
+	st->entered = true;
+	st->host = o->machine;
+}
+
 static void one_line(struct arena *a, struct text *t, size_t i, struct owners *list,
 		     struct state *st)
 {
@@ -474,6 +517,7 @@ static void one_line(struct arena *a, struct text *t, size_t i, struct owners *l
 	if (l->cmd_at) {
 		read_prompt(line_prompt(l), &o);
 		read_command(l, &o);
+		follow(st, l, &o);
 	} else if (l->by != NO_COMMAND && (size_t)l->by >= st->since) {
 		o = list->v[t->lines[l->by].owner];
 		if (o.place == PLACE_CONTAINER && engine_speaks(l->s))

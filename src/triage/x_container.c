@@ -44,6 +44,7 @@ static void inspect_answer(struct paste *p, struct view s, size_t i)
 	    !paste_match(p, "^(?:\\[\\]|<no value>|null|<nil>)(?!.*\\bnvidia)", s, NULL))
 		return;
 	sign_add(p, "container-run", i, (struct view){ 0 });
+	sign_add(p, "inspected-without-gpu", i, (struct view){ 0 });
 	sign_add(p, "container-gpu-not-asked", i, (struct view){ 0 });
 }
 

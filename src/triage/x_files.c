@@ -115,7 +115,7 @@ static void library(struct paste *p, struct view s, size_t i)
 
 	if (view_find(s, "No such file") >= 0 || view_find(s, "cannot open") >= 0 ||
 	    view_find(s, "not found") >= 0 || view_find(s, "undefined symbol") >= 0 ||
-	    view_find(s, "Unable to load") >= 0 || view_find(s, "Error") >= 0 ||
+	    view_find(s, "Unable to load") >= 0 || view_find(s, "annot load") >= 0 || view_find(s, "Error") >= 0 ||
 	    view_find(s, "error") >= 0)
 		return;
 	if (paste_match(p, "libnvidia-ml\\.so\\.(\\d{3}\\.\\d+(?:\\.\\d+)?)", s, &m) &&

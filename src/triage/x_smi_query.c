@@ -399,6 +399,13 @@ static void csv_row(struct paste *p, struct view s, size_t i)
 		take(p, g, what[k], cells[k], i);
 }
 
+/* nvidia-smi says instead that it found none, or could not ask. */
+static bool is_complaint(struct paste *p, struct view s)
+{
+	return s.n > 60 ||
+	       paste_match(p, "fail|error|unable|not found|no devices|denied|fault|lost", s, NULL);
+}
+
 /* The answer to a question for one column: "535.183.01", "8.6". */
 static void bare_answer(struct paste *p, struct view s, size_t i)
 {
@@ -410,9 +417,10 @@ static void bare_answer(struct paste *p, struct view s, size_t i)
 
 		if (what[0] == GPU_CC)
 			paste_fact(p, "gpu.cc", s, i);
-		else if (what[0] == GPU_NAME)
+		else if (what[0] == GPU_NAME && !is_complaint(p, s)) {
+			sign_add(p, "smi-gpu", i, s);
 			(void)paste_listed_gpu(p, (struct view){ 0 }, s, (struct view){ 0 }, i);
-		else
+		} else if (what[0] != GPU_NAME)
 			take(p, g, what[0], s, i);
 	}
 }

@@ -173,7 +173,7 @@ static void os_package(struct paste *p, struct view name, struct view version, s
 		    "^(?:nvidia$|nvidia-(?:lts$|driver|dkms|utils|compute-utils|kernel|\\d{3}|headless|"
 		    "open|x11)|"
 		    "libnvidia|a?kmod-nvidia|nvidia-driver|cuda-drivers|xserver-xorg-video-nvidia|"
-		    "xorg-x11-drv-nvidia|nvidia-open)",
+		    "xorg-x11-drv-nvidia|nvidia-open|linux-(?:modules|objects)-nvidia)",
 		    name, NULL)) {
 		sign_add(p, "driver-package", i, version);
 		if (paste_match(p, "(\\d{3})", name, &m))
