@@ -307,6 +307,52 @@ static void rapids(struct triage *t)
 	}
 }
 
+/* -------- PaddlePaddle says which architectures it holds, and which the GPU is */
+
+static int paddle_gpu(const struct triage *t)
+{
+	static const struct {
+		const char *name;
+		int cc;
+	} generations[] = {
+		{ "Kepler", 35 }, { "Maxwell", 50 }, { "Pascal", 60 }, { "Volta", 70 },
+		{ "Turing", 75 }, { "Ampere", 80 },  { "Hopper", 90 }, { "Blackwell", 100 },
+	};
+	const char *is = triage_value(t, "paddle-gpu");
+	size_t i;
+
+	for (i = 0; is && i < ARRAY_LEN(generations); i++)
+		if (strcmp(is, generations[i].name) == 0)
+			return generations[i].cc;
+	return is ? (int)strtol(is, NULL, 10) : 0;
+}
+
+static void paddle_archs(struct triage *t)
+{
+	const char *list = triage_value(t, "paddle-archs");
+	long cc = paddle_gpu(t), arch, least = 0, most = 0;
+	struct finding *f;
+	char *end;
+
+	for (; list && cc > 0; list = end) {
+		arch = strtol(list, &end, 10);
+		if (end == list)
+			break;
+		if (arch < least || !least)
+			least = arch;
+		if (arch > most)
+			most = arch;
+	}
+	if (!least || (cc >= least && cc <= most))
+		return;
+	f = triage_add(t,
+		       cc < least ? FINDING_GPU_TOO_OLD_FOR_BUILD : FINDING_GPU_TOO_NEW_FOR_BUILD,
+		       90, "paddle-archs paddle-gpu");
+	finding_message(
+		t->j, f, "%s",
+		_("PaddlePaddle lists what it was compiled for, and this GPU is not of it."));
+}
+
 /* A program names the driver that it needs, and the text the one that is there. */
 static void driver_wanted(struct triage *t)
 {
@@ -391,6 +437,7 @@ void triage_frameworks(struct triage *t)
 	driver_wanted(t);
 	tf_generation(t);
 	rapids(t);
+	paddle_archs(t);
 	ort_provider(t);
 	tensorflow(t);
 	cpu_packages(t);

@@ -365,10 +365,17 @@ static void tensorflow(struct triage *t, const struct python *p)
 	const struct package *tf = find(p, "tensorflow");
 	const char *v = tf ? fact_value(&tf->version, NULL) : NULL;
 	struct finding *f;
+	bool said;
 
 	if (!v || look_driver_below(v, "2.11") || !triage_has(t, "windows"))
 		return;
-	f = triage_add(t, FINDING_TF_WINDOWS_NO_GPU, 88, "tf-no-gpu|cuda-fails|is-windows");
+	/* TensorFlow beside a PyTorch that the text is about is nobody's complaint. */
+	said = triage_holds(t, "tf-no-gpu|tf-libs|tf-cudart-stub|tf-no-cuda-drivers|tf-build-cpu",
+			    NULL);
+	if (!said && fact_known(&p->torch.version))
+		return;
+	f = triage_add(t, FINDING_TF_WINDOWS_NO_GPU, said ? 88 : 70,
+		       "tf-no-gpu|cuda-fails|is-windows");
 	finding_fact(t->j, f, "tensorflow", &tf->version, "< 2.11");
 }
 

@@ -62,6 +62,7 @@ static const struct field fields[] = {
 	{ "device name", "gpu.name", NULL },
 	{ "os", "os", NULL },
 	{ "operating system", "os", NULL },
+	{ "os platform and distribution", "os", NULL },
 	{ "platform", "os", NULL },
 	{ "python platform", "os", NULL },
 	{ "system", "os", NULL },
@@ -73,6 +74,7 @@ static const struct field fields[] = {
 	{ "tensorflow", "package.tensorflow", NULL },
 	{ "tensorflow version", "package.tensorflow", NULL },
 	{ "tf", "package.tensorflow", NULL },
+	{ "tensorflow version (use command below)", "package.tensorflow", NULL },
 	{ "jax", "package.jax", NULL },
 	{ "jaxlib", "package.jaxlib", NULL },
 	{ "numpy", "package.numpy", NULL },
@@ -344,6 +346,32 @@ static bool wrapped(struct paste *p, struct view s, size_t i)
 	return true;
 }
 
+/* "### TensorFlow version", a blank line, "2.14": how forms for reports are laid out. Where the
+ * marks of the heading got lost, a name of several words has the line to itself. */
+static bool headed(struct paste *p, struct view s, size_t i)
+{
+	bool marked = view_starts(s, "#");
+	struct view v;
+	size_t k = i + 1;
+
+	while (view_starts(s, "#"))
+		s = view_skip(s, 1);
+	s = plain_name(s);
+	if (s.n < 2 || s.n > 40 || (!marked && view_chr(s, ' ') < 0))
+		return false;
+	while (k < p->t.n && k < i + 3 && !p->t.lines[k].s.n)
+		k++;
+	if (k >= p->t.n || p->t.lines[k].cmd_at || p->t.lines[k].wished)
+		return false;
+	v = p->t.lines[k].s;
+	if (!v.n || v.n > 120 || v.p[0] == '#' || v.p[0] == '_' || is_template(v))
+		return false;
+	if (!marked && (view_chr(v, ':') >= 0 || v.n > 40))
+		return false;
+	known_field(p, s, v, k);
+	return marked;
+}
+
 static void fields_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
@@ -365,7 +393,7 @@ static void fields_line(struct paste *p, size_t i)
 		cells(p, s, i);
 		return;
 	}
-	if (wrapped(p, s, i))
+	if (wrapped(p, s, i) || headed(p, s, i))
 		return;
 	for (k = 0; k + 2 < s.n; k++) {
 		if (s.p[k] != ' ' || s.p[k + 1] != ' ' || s.p[k + 2] == ' ' || s.p[k + 2] == ':')

@@ -197,6 +197,23 @@ static void silent(struct paste *p, size_t i)
 		paste_fact(p, "torch.cuda", VIEW("None"), i);
 }
 
+/* The call and what it gave, in one line or in two: "list_physical_devices('GPU') -> []". */
+static void tf_listed(struct paste *p, struct view s, size_t i)
+{
+	struct view next = i + 1 < p->t.n ? p->t.lines[i + 1].s : (struct view){ 0 };
+
+	if (paste_match(p, "list_physical_devices\\([^)]*\\)`?\\s*(?:->|=>|=|:|#)?\\s*\\[\\]", s,
+			NULL) ||
+	    paste_match(
+		    p,
+		    "^(?!.*\\b(?:if|If|when|whether)\\b).*list_physical_devices\\([^)]*\\)\\W{0,3}"
+		    "(?:returns?|gives?|prints?|shows?|is) (?:me )?(?:an )?(?:empty|\\[\\])",
+		    s, NULL) ||
+	    (paste_match(p, "list_physical_devices\\(['\"]GPU", s, NULL) &&
+	     paste_match(p, "^(?:[A-Za-z ]{0,24}:? ?)?\\[\\]$", next, NULL)))
+		sign_add(p, "tf-no-gpu", i, (struct view){ 0 });
+}
+
 /* "[PhysicalDevice(name='/physical_device:CPU:0', ...)]" and no GPU; "Num GPUs Available:  0". */
 static void tf_devices(struct paste *p, struct view s, size_t i)
 {
@@ -221,10 +238,8 @@ static void repl_line(struct paste *p, size_t i)
 
 	if (view_find(l->s, "available") >= 0)
 		availability(p, l->s, i);
-	if (view_find(l->s, "list_physical_devices") >= 0 &&
-	    paste_match(p, "list_physical_devices\\([^)]*\\)\\s*(?:->|=>|=|:|#)?\\s*\\[\\]", l->s,
-			NULL))
-		sign_add(p, "tf-no-gpu", i, (struct view){ 0 });
+	if (view_find(l->s, "list_physical_devices") >= 0)
+		tf_listed(p, l->s, i);
 	tf_devices(p, l->s, i);
 	if (view_find(l->s, "ython") >= 0 && view_find(l->s, ".final.") < 0 &&
 	    paste_match(p, "\\bpython(?: version)?[ :=]+v?(\\d\\.\\d+(?:\\.\\d+)?)\\b", l->s, &m))

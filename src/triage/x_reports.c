@@ -93,7 +93,7 @@ static void take(struct paste *p, const struct form *f, const struct regex_match
 /* A JAX that sees only the processor, or its GPUs. */
 static void jax_devices(struct paste *p, struct view s, size_t i)
 {
-	if (paste_match(p, "\\[(?:Cuda|Gpu|StreamExecutorGpu)Device\\(id=\\d", s, NULL))
+	if (paste_match(p, "[\\[{](?:Cuda|Gpu|StreamExecutorGpu)Device\\(id=\\d", s, NULL))
 		sign_add(p, "cuda-works", i, (struct view){ 0 });
 	if (!paste_match(p,
 			 "jax\\.(?:local_)?devices.{0,40}\\[CpuDevice|^\\[CpuDevice\\(id=0\\)\\]$",
