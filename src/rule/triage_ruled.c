@@ -97,10 +97,15 @@ static void build(struct triage *t)
 			       : torch				    ? &torch->cuda
 								    : NULL;
 
-	if (cuda && f && fact_known(f) && !triage_has(t, "torch-cpu"))
+	if (!cuda || !f || !fact_known(f) || triage_has(t, "torch-cpu"))
+		return;
+	if (fact_known(&torch->version))
 		rule_out(t, FINDING_CPU_ONLY_WHEEL, f->source,
 			 _("It is no build for the processor alone: PyTorch %s has CUDA %s."),
-			 fact_value(&torch->version, ""), cuda);
+			 torch->version.value, cuda);
+	else
+		rule_out(t, FINDING_CPU_ONLY_WHEEL, f->source,
+			 _("It is no build for the processor alone: PyTorch has CUDA %s."), cuda);
 }
 
 static void archs(struct triage *t)

@@ -165,6 +165,9 @@ assert r["next"] == [] or isinstance(r["next"][0], str)'
 	# A cause that stays possible is not ruled out.
 	run "$CUVET" triage - <<<"CUDA driver version is insufficient for CUDA runtime version, driver 470.82, torch 2.5.1+cu124"
 	[[ $output != *"is new enough"* ]]
+	# The CUDA of a PyTorch whose version nobody says.
+	run "$CUVET" triage - <<<"torch.version.cuda 11.7"$'\n'"The detected CUDA version (12.1) mismatches the version that was used to compile PyTorch (11.7)."
+	[[ $output == *"PyTorch has CUDA 11.7."* ]]
 }
 
 @test "the second fault is named as what bites next" {
