@@ -182,8 +182,13 @@ static void missing(struct triage *t, const struct sign *g)
 	if (!parse(fact_value(&g->value, NULL), &want))
 		return;
 	if (strcmp(want.name, "libcuda") == 0 && listed(t, &want, &where) == HAVE_SAME &&
-	    !triage_has(t, "wsl") && !triage_has(t, "container"))
-		triage_add(t, FINDING_LIB_PATH_NOT_SET, 66, NULL);
+	    !triage_has(t, "wsl")) {
+		/* Google's clusters put the driver there, and in no cache of the loader. */
+		if (strncmp(fact_value(&where->value, ""), "/usr/local/nvidia/", 18) == 0)
+			triage_add(t, FINDING_LIB_PATH_NOT_SET, 88, "libcuda-missing");
+		else if (!triage_has(t, "container"))
+			triage_add(t, FINDING_LIB_PATH_NOT_SET, 66, NULL);
+	}
 	if (strcmp(want.name, "libcuda") == 0 || strcmp(want.name, "libnvidia-ml") == 0 ||
 	    strncmp(want.name, "libnvidia", 9) == 0 || strncmp(want.name, "libnvcuvid", 10) == 0)
 		return;

@@ -232,7 +232,10 @@ static void packages(struct triage *t)
 			first = v;
 		if (look_branch(first) != look_branch(v)) {
 			f = triage_add(t, FINDING_DRIVER_PACKAGES_MIXED,
-				       triage_has(t, "nvml-mismatch") ? 82 : 58, "nvml-mismatch");
+				       triage_has(t, "api-mismatch")	? 88
+				       : triage_has(t, "nvml-mismatch") ? 82
+									: 58,
+				       "api-mismatch|nvml-mismatch");
 			finding_fact(t->j, f, name, &s->os_packages[i].version, first);
 			return;
 		}

@@ -76,6 +76,37 @@ static bool fails(const struct triage *t)
 	       triage_has(t, "cuda-available-false") || triage_has(t, "tf-no-gpu");
 }
 
+/* Manjaro's kernels and their modules are packages by release: "linux66" and "linux66-nvidia". */
+static void manjaro(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *running = fact_value(&s->host.kernel, NULL), *wanted;
+	const struct fact *other = NULL;
+	struct finding *f;
+	size_t i, n;
+
+	if (!running || !strstr(running, "-MANJARO") || !fails(t))
+		return;
+	n = strcspn(running, ".");
+	wanted = arena_printf(t->j->a, "linux%.*s%.*s-nvidia", (int)n, running,
+			      (int)strspn(running + n + 1, "0123456789"), running + n + 1);
+	for (i = 0; i < s->n_os_packages; i++) {
+		const char *name = fact_value(&s->os_packages[i].name, "");
+
+		if (strcmp(name, wanted) == 0)
+			return;
+		if (strncmp(name, "nvidia-dkms", 11) == 0 || strstr(name, "-dkms"))
+			return;
+		if (strncmp(name, "linux", 5) == 0 && strspn(name + 5, "0123456789") >= 2 &&
+		    strcmp(name + 5 + strspn(name + 5, "0123456789"), "-nvidia") == 0)
+			other = &s->os_packages[i].name;
+	}
+	if (!other)
+		return;
+	f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 86, NULL);
+	finding_fact(t->j, f, "package", other, wanted);
+}
+
 /* The running kernel's modules are gone from the disk: another was installed in its place. */
 static void kernel_gone(struct triage *t)
 {
@@ -239,6 +270,7 @@ void triage_modules(struct triage *t)
 	dkms(t);
 	kernel_gone(t);
 	kernel_replaced(t);
+	manjaro(t);
 	module_packages(t);
 	other_kernel(t);
 	module_set(t);

@@ -260,12 +260,15 @@ static struct view path_prompt(struct view v)
 	return view_trim(view_skip(v, i + 1));
 }
 
-/* "host# ls", "node1$ ls". */
+/* "host# ls", "node1$ ls", "bash-5.1$ ls". */
 static struct view short_prompt(struct view v)
 {
+	bool shell = view_starts(v, "sh-") || view_starts(v, "bash-");
 	size_t i;
 
-	for (i = 0; i < v.n && i < 30 && (isalnum((unsigned char)v.p[i]) || v.p[i] == '-'); i++)
+	for (i = 0; i < v.n && i < 30 &&
+		    (isalnum((unsigned char)v.p[i]) || v.p[i] == '-' || (shell && v.p[i] == '.'));
+	     i++)
 		;
 	if (i && i + 2 < v.n && (v.p[i] == '#' || v.p[i] == '$') && v.p[i + 1] == ' ' &&
 	    is_program(view_skip(v, i + 2)))
@@ -531,7 +534,8 @@ static bool bare_prompt(struct view s)
 		return false;
 	return s.n == 1 || view_is(s, ">>>") || view_starts(s, "PS ") ||
 	       (s.n > 3 && s.p[1] == ':' && s.p[2] == '\\') ||
-	       (view_chr(s, '@') > 0 && view_chr(s, ' ') < 0);
+	       view_starts(s, "sh-") || view_starts(s, "bash-") ||
+	       (view_chr(s, '@') > 0 && (view_chr(s, ' ') < 0 || s.p[0] == '['));
 }
 
 bool text_silent(const struct text *t, size_t i)
