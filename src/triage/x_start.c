@@ -88,6 +88,19 @@ static bool abridged(struct paste *p, struct view s)
 			   s, NULL);
 }
 
+/* "With --gpus all the same image works": what fails is another run. A mere test counts not. */
+static bool said_to_cure(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+
+	return !p->t.lines[i].cmd_at && s.n < 400 && view_find(s, "nvidia-smi") < 0 &&
+	       paste_match(
+		       p,
+		       "\\b(?:works|worked|fixes|fixed|solves|solved|helps|helped)\\b(?! (?:for a|until))",
+		       s, NULL) &&
+	       !paste_match(p, "\\b(?:not|never|nothing|no longer|neither|but)\\b|n't\\b", s, NULL);
+}
+
 static void command(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
@@ -103,7 +116,9 @@ static void command(struct paste *p, size_t i)
 			continue;
 		sign_add(p, "container-run", i, (struct view){ 0 });
 		if (r->asks && paste_match(p, r->asks, s, NULL))
-			sign_add(p, "container-gpu-asked", i, (struct view){ 0 });
+			sign_add(p,
+				 said_to_cure(p, i) ? "container-gpu-cures" : "container-gpu-asked",
+				 i, (struct view){ 0 });
 		else if (r->asks && !abridged(p, s))
 			sign_add(p, "container-gpu-not-asked", i, (struct view){ 0 });
 		return;
@@ -117,6 +132,21 @@ static void command(struct paste *p, size_t i)
 }
 
 /* -------- what a command that starts a container answers */
+
+/* Said to be the host, or typed where one command alone was sent into a container shortly before.
+ */
+static bool on_host(struct paste *p, size_t i)
+{
+	enum owner_place place = p->owners.v[p->t.lines[i].owner].place;
+	size_t k = i > BLOCK_LINES ? i - BLOCK_LINES : 0;
+
+	for (; place == PLACE_UNSAID && k < i; k++)
+		if (p->t.lines[k].cmd_at &&
+		    paste_match(p, "\\b(?:docker|podman) exec \\S+ nvidia-smi\\b", p->t.lines[k].s,
+				NULL))
+			return true;
+	return place == PLACE_HOST;
+}
 
 /* A container that has just been started can't have lost what it had. */
 static void answer(struct paste *p, size_t i)
@@ -132,6 +162,10 @@ static void answer(struct paste *p, size_t i)
 		    p, "\\b(?:docker|podman|nerdctl)\\s+(?:container\\s+)?run\\b.*\\bnvidia-smi\\b",
 		    cmd, NULL))
 		sign_add(p, "nvml-fresh", i, (struct view){ 0 });
+	/* The host's own libraries don't fit either: no container is at fault. */
+	if (view_find(l->s, "library version mismatch") >= 0 &&
+	    paste_match(p, "^(?:sudo )?nvidia-smi\\b", cmd, NULL) && on_host(p, i))
+		sign_add(p, "mismatch-on-host", i, (struct view){ 0 });
 	/* LXD says no more than this of a program that isn't there. */
 	if (view_is(l->s, "Error: Command not found") && view_find(cmd, "nvidia-smi") >= 0)
 		sign_add(p, "smi-not-found", i, (struct view){ 0 });
