@@ -111,9 +111,27 @@ bool view_word(struct view *text, struct view *ret_word)
 
 ptrdiff_t view_find(struct view v, const char *needle)
 {
-	const char *q = v.n ? memmem(v.p, v.n, needle, strlen(needle)) : NULL;
+	enum { LINE = 512 };
+	size_t n = strlen(needle);
+	const char *q = v.p, *last;
 
-	return q ? q - v.p : -1;
+	if (!v.n || v.n < n)
+		return -1;
+	if (!n)
+		return 0;
+	/* memmem makes a table at each call, which costs more than it saves in a line. */
+	if (v.n > LINE) {
+		q = memmem(v.p, v.n, needle, n);
+		return q ? q - v.p : -1;
+	}
+	for (last = v.p + v.n - n; q <= last; q++) {
+		q = memchr(q, needle[0], (size_t)(last - q) + 1);
+		if (!q)
+			return -1;
+		if (memcmp(q, needle, n) == 0)
+			return q - v.p;
+	}
+	return -1;
 }
 
 ptrdiff_t view_chr(struct view v, char c)

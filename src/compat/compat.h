@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/view.h"
 #include "model/version.h"
 
 struct arena;
@@ -25,6 +26,12 @@ struct compat;
 int compat_open(struct arena *a, const char *dir, struct compat **ret, struct err *err) ATTR_MUST;
 /* First error met while loading a table lazily, or NULL. cmd code checks it once at the end. */
 const struct err *compat_error(const struct compat *c);
+/*
+ * The arena of the matrix, and a place for what a layer above makes of its rows once (NULL at
+ * first): both last as long as the matrix.
+ */
+struct arena *compat_arena(struct compat *c);
+void **compat_made(struct compat *c);
 const char *compat_date(struct compat *c); /* newest date of the tables: "2026-11-30" */
 
 /* -------- generic access, for `show` and tests */
@@ -41,6 +48,12 @@ const struct json *compat_table(struct compat *c, const char *table);
 size_t compat_count(struct compat *c, const char *table);
 const struct json *compat_row(struct compat *c, const char *table, size_t i);
 const char *compat_text(struct compat *c, const char *table, size_t i, const char *field);
+/*
+ * What stands between the brackets of a member that is a list, as it is written, without a parse of
+ * the row. False where it is none, or where its texts hold escapes: compat_row() has it then.
+ */
+bool compat_raw_list(struct compat *c, const char *table, size_t i, const char *field,
+		     struct view *ret);
 /*
  * First row from `from` on whose string member `field` is `value`; compat_count() when there is
  * none.

@@ -93,8 +93,8 @@ static int parse_whole(struct compat *c, struct table *t)
 	const char *schema, *name;
 	int r;
 
-	r = t->trusted ? json_parse_trusted(c->a, t->text, t->origin, &doc, &e) :
-			 json_parse(c->a, t->text, t->origin, &doc, &e);
+	r = t->trusted ? json_parse_trusted(c->a, t->text, t->origin, &doc, &e)
+		       : json_parse(c->a, t->text, t->origin, &doc, &e);
 	if (r) {
 		t->state = TABLE_DAMAGED;
 		compat_fail(c, &e);
@@ -342,6 +342,17 @@ void compat_replace(struct compat *c, const char *name, struct view text)
 	c->torch_newest = NULL;
 	c->torch_rows = NULL;
 	c->n_torch_rows = 0;
+	c->made = NULL;
+}
+
+struct arena *compat_arena(struct compat *c)
+{
+	return c->a;
+}
+
+void **compat_made(struct compat *c)
+{
+	return &c->made;
 }
 
 const struct err *compat_error(const struct compat *c)
@@ -393,6 +404,19 @@ const struct json *compat_row(struct compat *c, const char *name, size_t i)
 	struct table *t = table_maybe(c, name);
 
 	return t ? table_row(c, t, i) : NULL;
+}
+
+bool compat_raw_list(struct compat *c, const char *table, size_t i, const char *field,
+		     struct view *ret)
+{
+	struct table *t = table_get(c, table);
+	struct view v;
+
+	if (!t || i >= t->n || !t->rows[i].line.p || !raw_member(t->rows[i].line, field, &v) ||
+	    v.n < 2 || v.p[0] != '[' || view_chr(v, '\\') >= 0)
+		return false;
+	*ret = (struct view){ .p = v.p + 1, .n = v.n - 2 };
+	return true;
 }
 
 const char *compat_text(struct compat *c, const char *name, size_t i, const char *field)

@@ -60,6 +60,7 @@ struct compat {
 	const struct torch_key **torch_newest; /* the chooser's order */
 	struct torch_row *torch_rows;
 	size_t n_torch_rows;
+	void *made; /* compat_made() */
 };
 
 /*

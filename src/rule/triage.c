@@ -18,15 +18,22 @@ static void atom(struct triage *t, const char *name, const struct sign *sign)
 		(struct triage_atom){ .name = name, .sign = sign };
 }
 
+static const char *id_at(struct triage *t, size_t i)
+{
+	const char *id = compat_text(t->j->c, "signatures", i, "id");
+
+	return id ? id : "";
+}
+
 /* The table is sorted by id, bytewise (check.py holds it to that). */
 static const struct json *row_of(struct triage *t, const char *id)
 {
-	size_t lo = 0, hi = t->n_ids, mid;
+	size_t lo = 0, hi = compat_count(t->j->c, "signatures"), mid;
 	int r;
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		r = strcmp(id, t->ids[mid]);
+		r = strcmp(id, id_at(t, mid));
 		if (r == 0)
 			return compat_row(t->j->c, "signatures", mid);
 		if (r < 0)
@@ -35,19 +42,6 @@ static const struct json *row_of(struct triage *t, const char *id)
 			lo = mid + 1;
 	}
 	return NULL;
-}
-
-static void load_ids(struct triage *t)
-{
-	size_t i;
-
-	t->n_ids = compat_count(t->j->c, "signatures");
-	t->ids = arena_calloc(t->j->a, t->n_ids + 1, sizeof(*t->ids));
-	for (i = 0; i < t->n_ids; i++) {
-		t->ids[i] = compat_text(t->j->c, "signatures", i, "id");
-		if (!t->ids[i])
-			t->ids[i] = "";
-	}
 }
 
 static void points_of(struct triage *t, const struct json *row)
@@ -566,7 +560,6 @@ const struct finding *triage_root(struct judge *j)
 	size_t n_ordinary = j->n_findings;
 
 	t->j = j;
-	load_ids(t);
 	sign_atoms(t);
 	fact_atoms(t);
 	rows(t);

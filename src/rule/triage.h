@@ -30,8 +30,6 @@ struct triage_atom {
 
 struct triage {
 	struct judge *j;
-	const char **ids; /* of the table's rows, in its order */
-	size_t n_ids;
 	struct triage_atom *atoms;
 	size_t n_atoms;
 	int points[FINDING_COUNT];  /* strongest sign for the name */

@@ -76,10 +76,12 @@ static size_t syslog_at(struct view v)
 	size_t i, n;
 	ptrdiff_t colon;
 
+	if (v.n < 20 || v.p[3] != ' ' || !isupper((unsigned char)v.p[0]))
+		return 0;
 	for (i = 0; i < 12; i++)
-		if (v.n > 16 && strncmp(v.p, months + 3 * i, 3) == 0)
+		if (memcmp(v.p, months + 3 * i, 3) == 0)
 			break;
-	if (i == 12 || v.n < 20 || v.p[3] != ' ')
+	if (i == 12)
 		return 0;
 	for (i = 4; i < v.n && v.p[i] == ' '; i++)
 		;
@@ -143,7 +145,7 @@ static size_t level_at(struct view v)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(words); i++)
-		if (view_starts(v, words[i]))
+		if (v.n && v.p[0] == words[i][0] && view_starts(v, words[i]))
 			return strlen(words[i]);
 	return 0;
 }

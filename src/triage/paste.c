@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/regex.h"
+#include "triage/book.h"
 #include "triage/sign.h"
 
 enum { GPUS_MAX = 64, PACKAGES_MAX = 4000, VALUE_MAX = 4096, MATCHES_MAX = 250000 };
@@ -575,24 +576,22 @@ void paste_variable(struct paste *p, struct view name, struct view value, size_t
 
 /* -------- patterns of extractors */
 
+int paste_book(struct paste *p, struct err *err)
+{
+	return p->book ? 0 : book_open(p->c, &p->book, err);
+}
+
 bool paste_match(struct paste *p, const char *pattern, struct view v, struct regex_match *ret)
 {
-	struct regex *re = NULL;
+	struct regex *re;
 	struct regex_match m;
-	size_t i;
 
 	/* A text of nothing but what extractors look at; ordinary logs stay far below. */
-	if (p->matches++ >= MATCHES_MAX)
+	if (p->matches++ >= MATCHES_MAX || paste_book(p, NULL))
 		return false;
-	for (i = 0; i < p->n_patterns && !re; i++)
-		if (p->patterns[i].pattern == pattern)
-			re = p->patterns[i].re;
-	if (!re) {
-		if (regex_new(p->a, pattern, &re, NULL))
-			return false;
-		*ARENA_APPEND(p->a, p->patterns, p->n_patterns) =
-			(struct paste_regex){ .pattern = pattern, .re = re };
-	}
+	re = book_regex(p->c, p->book, pattern);
+	if (!re)
+		return false;
 	if (v.n > 2000)
 		v.n = 2000;
 	return regex_find(re, v, 0, ret ? ret : &m) == REGEX_YES;

@@ -3,17 +3,14 @@
 #ifndef TRIAGE_PASTE_H
 #define TRIAGE_PASTE_H
 
+#include "base/attr.h"
 #include "compat/compat.h"
 #include "model/snapshot.h"
 #include "triage/owner.h"
 #include "triage/text.h"
 
 struct project_reader;
-struct regex;
-struct paste_regex {
-	const char *pattern;
-	struct regex *re;
-};
+struct book;
 
 /* The device whose lines x_bus.c reads: where it began, and the GPU that it is (index + 1). */
 struct paste_device {
@@ -35,8 +32,7 @@ struct paste {
 	size_t python_of[OWNERS_MAX]; /* index + 1 into s->pythons, by owner; 0: none yet */
 	struct project_reader *projects; /* of the project files in it; NULL: none */
 	struct paste_device device;
-	struct paste_regex *patterns;
-	size_t n_patterns;
+	struct book *book; /* the table of signatures, prepared; NULL until paste_book() */
 };
 
 /*
@@ -70,8 +66,10 @@ bool paste_may_look(struct paste *p);
 /* Is the line output of a command whose text holds `what`? */
 bool paste_under(const struct paste *p, size_t line, const char *what);
 
+/* Sees to p->book. ERR_DATA for a damaged row. */
+int paste_book(struct paste *p, struct err *err) ATTR_MUST;
 /*
- * Does `pattern` (a string constant: it is compiled once a paste) match in `v`?  ret may be NULL.
+ * Does `pattern` (a string constant: it is compiled once a matrix) match in `v`?  ret may be NULL.
  */
 struct regex_match;
 bool paste_match(struct paste *p, const char *pattern, struct view v, struct regex_match *ret);

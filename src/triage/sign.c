@@ -8,12 +8,9 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/regex.h"
-
-#define TABLE "signatures"
+#include "triage/book.h"
 
 enum {
-	BUCKETS = 1 << 14,
-	LITERAL_MIN = 4,
 	SIGNS_PER_ROW = 6,   /* kept; more are counted */
 	WORK_PER_ROW = 900,  /* matches that are tried, long windows counting more */
 	WORK_TOTAL = 150000, /* of all rows; beyond it each may do no more than WORK_LATE */
@@ -25,118 +22,23 @@ enum {
 	TEXT_SHOWN = 300,
 };
 
-enum where { ON_LINE, ON_COMMAND, ON_SILENT };
-
-struct literal {
-	struct view s;
-	uint32_t row, next; /* next: index + 1 in its bucket's chain */
-	uint32_t at;	    /* of the four bytes by which it is found */
-};
-
+/* What a row did in this text. */
 struct row {
-	const struct json *json;
-	const char *id;
-	const char *pattern, *under_pattern;
-	struct regex *re, *under;
-	enum where where;
+	const struct book_row *b; /* NULL: not tried yet */
 	uint32_t tries, gave_up, found;
 	size_t last_line; /* + 1: a line counts once */
 };
 
 struct scan {
 	struct paste *p;
+	struct book *book;
 	struct row *rows;
-	size_t n_rows;
-	struct literal *literals;
-	size_t n_literals;
-	uint32_t *bucket;
-	uint16_t *length; /* of each chain */
-	size_t work;	  /* tries of all rows */
+	uint32_t *bucket, *next; /* the book's chains, without rows that are done */
+	size_t work;		 /* tries of all rows */
+	size_t said_line;	 /* + 1: of which `said` was found out */
+	struct view said;
 	struct err *err;
 };
-
-/* -------- the table */
-
-static unsigned char fold(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return (unsigned char)(c + 32);
-	return c == '\n' || c == '\t' ? ' ' : (unsigned char)c;
-}
-
-static uint32_t hash4(uint32_t w)
-{
-	return (w * 2654435761u) >> 18;
-}
-
-static uint32_t word_of(const char *p)
-{
-	return (uint32_t)fold(p[0]) << 24 | (uint32_t)fold(p[1]) << 16 | (uint32_t)fold(p[2]) << 8 |
-	       fold(p[3]);
-}
-
-/* Where in it the four bytes stand that fewest others are found by: many begin alike. */
-static size_t rarest(const struct scan *s, struct view lit)
-{
-	size_t i, best = 0;
-
-	for (i = 1; i + LITERAL_MIN <= lit.n; i++)
-		if (s->length[hash4(word_of(lit.p + i))] < s->length[hash4(word_of(lit.p + best))])
-			best = i;
-	return best;
-}
-
-static int add_literals(struct scan *s, uint32_t row)
-{
-	const struct json *v;
-
-	for (v = json_first(json_get(s->rows[row].json, "any")); v; v = json_next(v)) {
-		struct view lit = view_of(json_str(v));
-		struct literal *l;
-		uint32_t h;
-		size_t at;
-
-		if (lit.n < LITERAL_MIN)
-			return err_set(s->err, ERR_DATA,
-				       "%s %s: a literal of \"any\" needs %d bytes", TABLE,
-				       s->rows[row].id, LITERAL_MIN);
-		l = ARENA_APPEND(s->p->a, s->literals, s->n_literals);
-		at = rarest(s, lit);
-		h = hash4(word_of(lit.p + at));
-		*l = (struct literal){
-			.s = lit, .row = row, .next = s->bucket[h], .at = (uint32_t)at
-		};
-		s->length[h]++;
-		s->bucket[h] = (uint32_t)s->n_literals;
-	}
-	return 0;
-}
-
-static int load(struct scan *s)
-{
-	size_t i, n = compat_count(s->p->c, TABLE);
-	int r = 0;
-
-	s->rows = arena_calloc(s->p->a, n + 1, sizeof(*s->rows));
-	s->bucket = arena_calloc(s->p->a, BUCKETS, sizeof(*s->bucket));
-	s->length = arena_calloc(s->p->a, BUCKETS, sizeof(*s->length));
-	for (i = 0; i < n && !r; i++) {
-		struct row *row = &s->rows[i];
-		const char *on;
-
-		row->json = compat_row(s->p->c, TABLE, i);
-		row->id = json_get_str(row->json, "id");
-		row->pattern = json_get_str(row->json, "pattern");
-		row->under_pattern = json_get_str(row->json, "under");
-		on = json_get_str(row->json, "on");
-		row->where = !on ? ON_LINE : strcmp(on, "silent") == 0 ? ON_SILENT : ON_COMMAND;
-		if (!row->id)
-			return err_set(s->err, ERR_DATA, "%s row %zu: no id", TABLE, i);
-		r = add_literals(s, (uint32_t)i);
-	}
-	s->n_rows = n;
-	return r;
-}
 
 /* -------- one candidate */
 
@@ -156,18 +58,6 @@ static struct view window_of(const struct paste *p, size_t line, size_t at)
 	if (end < start)
 		end = start;
 	return (struct view){ .p = t->s.p + start, .n = end - start };
-}
-
-static int compile(struct scan *s, struct row *row)
-{
-	struct err e;
-
-	if (row->pattern && !row->re && regex_new(s->p->a, row->pattern, &row->re, &e))
-		return err_set(s->err, ERR_DATA, "%s %s: %.300s", TABLE, row->id, e.msg);
-	if (row->under_pattern && !row->under &&
-	    regex_new(s->p->a, row->under_pattern, &row->under, &e))
-		return err_set(s->err, ERR_DATA, "%s %s: %.300s", TABLE, row->id, e.msg);
-	return 0;
 }
 
 /*
@@ -201,17 +91,22 @@ static bool place_fits(struct scan *s, struct row *row, size_t line, struct view
 	const struct line *l = &s->p->t.lines[line];
 	struct regex_match m;
 
-	if (row->where == ON_SILENT && (!l->cmd_at || !text_silent(&s->p->t, line)))
-		*ret_said = said_silent(s, line);
-	if (row->where != ON_LINE && !l->cmd_at && !ret_said->n)
+	if (row->b->where == ON_SILENT && (!l->cmd_at || !text_silent(&s->p->t, line))) {
+		/* Several rows ask it of one line. */
+		if (s->said_line != line + 1)
+			s->said = said_silent(s, line);
+		s->said_line = line + 1;
+		*ret_said = s->said;
+	}
+	if (row->b->where != ON_LINE && !l->cmd_at && !ret_said->n)
 		return false;
-	if (row->where == ON_SILENT && !ret_said->n && !text_silent(&s->p->t, line))
+	if (row->b->where == ON_SILENT && !ret_said->n && !text_silent(&s->p->t, line))
 		return false;
-	if (!row->under)
+	if (!row->b->under)
 		return true;
 	if (l->by == NO_COMMAND)
 		return false;
-	return regex_find(row->under, line_cmd(&s->p->t.lines[l->by]), 0, &m) == REGEX_YES;
+	return regex_find(row->b->under, line_cmd(&s->p->t.lines[l->by]), 0, &m) == REGEX_YES;
 }
 
 static void take_facts(struct scan *s, struct row *row, const struct regex_match *m, size_t line)
@@ -219,7 +114,7 @@ static void take_facts(struct scan *s, struct row *row, const struct regex_match
 	const struct json *v;
 	int64_t group;
 
-	for (v = json_first(json_get(row->json, "facts")); v; v = json_next(v)) {
+	for (v = json_first(row->b->facts); v; v = json_next(v)) {
 		const char *text = json_str(v);
 
 		if (json_int(v, &group) && group >= 0 && (size_t)group < m->n)
@@ -240,7 +135,7 @@ static bool counts(const struct scan *s, const struct row *row, size_t line)
 		return true;
 	if (owner_other_machine(&s->p->owners, s->p->t.lines[line].owner))
 		return false;
-	for (v = json_first(json_get(row->json, "tags")); v; v = json_next(v))
+	for (v = json_first(row->b->tags); v; v = json_next(v))
 		for (i = 0; i < ARRAY_LEN(works); i++)
 			if (json_str(v) && strcmp(json_str(v), works[i]) == 0)
 				return false;
@@ -259,7 +154,7 @@ static void keep(struct scan *s, struct row *row, const struct regex_match *m, s
 		value = view_trim(m->group[i]);
 	row->found++;
 	if (row->found <= SIGNS_PER_ROW) {
-		sign_add(s->p, row->id, line, value);
+		sign_add(s->p, row->b->id, line, value);
 		take_facts(s, row, m, line);
 	}
 }
@@ -275,15 +170,15 @@ static int try_row(struct scan *s, struct row *row, size_t at)
 	line = text_line_at(&s->p->t, at);
 	if (row->last_line == line + 1)
 		return 0;
-	if (compile(s, row))
+	if (book_row(s->p->c, s->book, (size_t)(row - s->rows), &row->b, s->err))
 		return -(int)ERR_DATA;
 	if (!place_fits(s, row, line, &said))
 		return 0;
-	if (row->re) {
+	if (row->b->re) {
 		win = said.n ? said : window_of(s->p, line, at);
 		row->tries += (uint32_t)(win.n / WORK_UNIT);
 		s->work += win.n / WORK_UNIT;
-		switch (regex_find(row->re, win, 0, &m)) {
+		switch (regex_find(row->b->re, win, 0, &m)) {
 		case REGEX_GAVE_UP:
 			row->gave_up++;
 			return 0;
@@ -307,21 +202,24 @@ static int try_row(struct scan *s, struct row *row, size_t at)
  * Does the literal stand around `at`, where its four bytes are?  A blank of it is any run of blanks
  * and line ends, since messages wrap and are indented. Returns where it begins.
  */
-static bool literal_at(const struct literal *l, struct view t, size_t at, size_t *ret_start)
+static bool literal_at(const unsigned char *folded, const struct literal *l, struct view t,
+		       size_t at, size_t *ret_start)
 {
+	const unsigned char *lit = (const unsigned char *)l->s.p,
+			    *text = (const unsigned char *)t.p;
 	size_t i, k = at;
 
 	for (i = l->at; i < l->s.n; i++, k++) {
-		if (k >= t.n || fold(t.p[k]) != fold(l->s.p[i]))
+		if (k >= t.n || folded[text[k]] != folded[lit[i]])
 			return false;
-		while (l->s.p[i] == ' ' && k + 1 < t.n && fold(t.p[k + 1]) == ' ')
+		while (lit[i] == ' ' && k + 1 < t.n && folded[text[k + 1]] == ' ')
 			k++;
 	}
 	for (i = l->at, k = at; i > 0; i--) {
-		if (!k || fold(t.p[k - 1]) != fold(l->s.p[i - 1]))
+		if (!k || folded[text[k - 1]] != folded[lit[i - 1]])
 			return false;
 		k--;
-		while (l->s.p[i - 1] == ' ' && k && fold(t.p[k - 1]) == ' ')
+		while (lit[i - 1] == ' ' && k && folded[text[k - 1]] == ' ')
 			k--;
 	}
 	*ret_start = k;
@@ -336,24 +234,40 @@ static bool spent(const struct scan *s, const struct row *row)
 }
 
 /* Rows that are done with leave the chain, so that a text of nothing but hits stays cheap. */
-static int try_at(struct scan *s, uint32_t *chain, size_t at)
+static int try_at(struct scan *s, uint32_t *chain, uint32_t word, size_t at)
 {
-	struct view t = s->p->t.s;
 	size_t start;
 	int r = 0;
 
 	while (*chain && !r) {
-		struct literal *l = &s->literals[*chain - 1];
+		const struct literal *l = &s->book->literals[*chain - 1];
+		uint32_t *next = &s->next[*chain - 1];
 
-		if (spent(s, &s->rows[l->row])) {
-			*chain = l->next;
-			continue;
+		if (l->word == word) {
+			if (spent(s, &s->rows[l->row])) {
+				*chain = *next;
+				continue;
+			}
+			if (literal_at(s->book->folded, l, s->p->t.s, at, &start))
+				r = try_row(s, &s->rows[l->row], start);
 		}
-		if (literal_at(l, t, at, &start))
-			r = try_row(s, &s->rows[l->row], start);
-		chain = &l->next;
+		chain = next;
 	}
 	return r;
+}
+
+static void begin(struct scan *s)
+{
+	const struct book *b = s->book;
+	struct arena *a = s->p->a;
+	size_t i;
+
+	s->rows = arena_calloc(a, b->n_rows + 1, sizeof(*s->rows));
+	s->bucket = arena_alloc(a, sizeof(b->bucket));
+	memcpy(s->bucket, b->bucket, sizeof(b->bucket));
+	s->next = arena_calloc(a, b->n_literals + 1, sizeof(*s->next));
+	for (i = 0; i < b->n_literals; i++)
+		s->next[i] = b->literals[i].next;
 }
 
 int sign_scan(struct paste *p, struct err *err)
@@ -362,24 +276,21 @@ int sign_scan(struct paste *p, struct err *err)
 	struct view t = p->t.s;
 	uint32_t w = 0, *chain;
 	size_t i;
-	int r = load(&s);
+	int r = paste_book(p, err);
 
-	if (r)
+	if (r || !p->t.n)
 		return r;
-	if (!p->t.n)
-		return 0;
-	for (i = 0; i < t.n; i++) {
-		w = w << 8 | fold(t.p[i]);
+	s.book = p->book;
+	begin(&s);
+	for (i = 0; i < t.n && !r; i++) {
+		w = w << 8 | s.book->folded[(unsigned char)t.p[i]];
 		if (i + 1 < LITERAL_MIN)
 			continue;
-		chain = &s.bucket[hash4(w)];
-		if (!*chain)
-			continue;
-		r = try_at(&s, chain, i + 1 - LITERAL_MIN);
-		if (r)
-			return r;
+		chain = &s.bucket[book_hash(w)];
+		if (*chain)
+			r = try_at(&s, chain, w, i + 1 - LITERAL_MIN);
 	}
-	return 0;
+	return r;
 }
 
 /* -------- signs */

@@ -71,6 +71,8 @@ struct view text_decode(struct arena *a, struct view raw);
 struct view text_clean(struct view utf8);
 /* The command of a prompt line ("$ ls -l", ">>> x", "PS C:\> dir"); empty when it is none. */
 struct view text_prompt(struct view line);
+/* Does the line begin, perhaps behind "sudo", with a program that helpdesks ask for? */
+bool text_is_program(struct view line);
 /* The line without the time, level, service or pod that a log writes in front of it. */
 struct view text_unlogged(struct view line);
 /*

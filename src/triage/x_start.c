@@ -106,6 +106,8 @@ static void command(struct paste *p, size_t i)
 	struct view s = p->t.lines[i].s;
 	size_t k;
 
+	if (s.n > CONTINUED_BYTES)
+		s.n = CONTINUED_BYTES;
 	for (k = 0; k < ARRAY_LEN(starters); k++) {
 		const struct starter *r = &starters[k];
 

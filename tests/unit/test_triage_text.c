@@ -41,7 +41,9 @@ static void line_is(const struct text *t, size_t i, const char *want)
 
 static void P4_encodings_and_line_ends(void **state)
 {
-	static const char wide[] = "\xff\xfe" "o\0k\0\r\0\n\0" "G\0P\0U\0";
+	static const char wide[] = "\xff\xfe"
+				   "o\0k\0\r\0\n\0"
+				   "G\0P\0U\0";
 	static const char cp949[] = "\xb5\xe5\xb6\xf3\xc0\xcc\xb9\xf6 535\r\n";
 	struct arena *a = arena_new(NULL);
 	struct text t = TEXT(a, "\xef\xbb\xbfone\r\ntwo\rthree\nfour");
@@ -180,6 +182,28 @@ static void P14_a_pattern_gives_up(void **state)
 	arena_free(a);
 }
 
+static void programs_are_found(void **state)
+{
+	static const char *const names[] = {
+#define PROGRAM(name) name,
+#include "triage/programs.def"
+#undef PROGRAM
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_true(!i || strcmp(names[i - 1], names[i]) < 0);
+		/* "sudo" alone runs none. */
+		assert_int_equal(text_is_program(view_of(names[i])), strcmp(names[i], "sudo") != 0);
+	}
+	assert_true(text_is_program(view_of("sudo dmesg -T")));
+	assert_true(text_is_program(view_of("./run.sh")));
+	assert_false(text_is_program(view_of("l")));
+	assert_false(text_is_program(view_of("lsx")));
+	assert_false(text_is_program(view_of("nvidia-cuda-mps-controller")));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -189,6 +213,7 @@ int main(void)
 		cmocka_unit_test(P1_binary_becomes_text),
 		cmocka_unit_test(P3_one_line_without_an_end),
 		cmocka_unit_test(P8_commands_and_their_output),
+		cmocka_unit_test(programs_are_found),
 		cmocka_unit_test(several_texts_are_one_case),
 		cmocka_unit_test(P14_a_pattern_gives_up),
 	};
