@@ -374,7 +374,7 @@ static void conda_wants_cuda(struct triage *t)
 	const struct fact *have = &t->j->s->driver.cuda_ceiling;
 	struct finding *f;
 
-	if (!want || !fact_known(have) || project_major(have->value) >= project_major(want))
+	if (!want || !fact_known(have) || !look_driver_below(have->value, want))
 		return;
 	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 92, "conda-needs-cuda");
 	finding_fact(t->j, f, "driver.cuda_ceiling", have, want);

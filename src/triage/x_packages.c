@@ -51,7 +51,7 @@ static bool exported(struct paste *p, struct view s, size_t i)
 	struct regex_match m;
 
 	/* conda info's virtual packages: what it found of the machine. */
-	if (paste_match(p, "(?:^|[\\s:])__cuda=(\\d+\\.\\d+)", s, &m))
+	if (paste_match(p, "(?:^|[\\s:])__cuda(?:={1,2}|-)(\\d+\\.\\d+)", s, &m))
 		paste_fact(p, "driver.ceiling", m.group[1], i);
 	if (paste_match(p, "(?:^|[\\s:])__glibc=(\\d+\\.\\d+)", s, &m))
 		paste_fact(p, "host.glibc", m.group[1], i);
