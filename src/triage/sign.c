@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/regex.h"
 #include "triage/book.h"
+#include "triage/hearsay.h"
 
 enum {
 	SIGNS_PER_ROW = 6,   /* kept; more are counted */
@@ -192,7 +193,8 @@ static int try_row(struct scan *s, struct row *row, size_t at)
 			return 0;
 	}
 	row->last_line = line + 1;
-	keep(s, row, &m, line);
+	if (!hearsay(s->p, line, s->p->t.s.p + at))
+		keep(s, row, &m, line);
 	return 0;
 }
 
@@ -329,7 +331,7 @@ void sign_add(struct paste *p, const char *id, size_t line, struct view value)
 	struct view text;
 	struct sign *g;
 
-	if (!p->t.n || p->s->n_signs >= 2000 || p->filling)
+	if (!p->t.n || p->s->n_signs >= 2000 || p->filling || hearsay(p, line, value.p))
 		return;
 	if (strncmp(id, "cuda-available-", 15) == 0 && paste_foreign(p, line, SCOPE_ENV))
 		id = arena_printf(p->a, "other-%s", id);

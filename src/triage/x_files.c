@@ -54,8 +54,7 @@ static void closed_node(struct paste *p, struct view s, struct view path, size_t
 		return;
 	if (s.p[0] != 'c')
 		return;
-	if (s.p[7] != 'r' || s.p[8] != 'w')
-		sign_add(p, "node-closed", i, path);
+	sign_add(p, s.p[7] == 'r' && s.p[8] == 'w' ? "node-open" : "node-closed", i, path);
 }
 
 static void listed_nodes(struct paste *p, struct view s, size_t i)

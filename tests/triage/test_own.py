@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 300
 """Runs the cases of own-*.txt: each text has to give the name that it says (or one of "a|b", where
-two names fit as well), or not to give it.
+two names fit as well), or not to give it; the verdict has to be that of the name.
 Every finding name has two texts at least that give it and one that is easily mistaken for it."""
 import json
 import os
@@ -18,6 +18,14 @@ ELSEWHERE = {
     "driver-library-crash",
     "requirement-not-met",
     "search-path-unsound",
+}
+# The stack is not to blame: verdict stack-ok, whatever else the text shows.
+STACK_OK = {
+    "application-bug",
+    "harmless-warning",
+    "host-memory",
+    "no-fault",
+    "out-of-memory",
 }
 
 
@@ -58,6 +66,8 @@ def main():
         fine = got in want.split("|") if want != "-" else got != name
         if report and got == "insufficient-evidence":
             fine = fine and report["verdict"] == "undetermined" and bool(report["asks"])
+        elif report:
+            fine = fine and report["verdict"] == ("stack-ok" if got in STACK_OK else "blocked")
         seen.setdefault(name, []).append(sign)
         n += 1
         what = f"{'not ' if sign == '-' else ''}{name}: {text.splitlines()[0][:60]}"

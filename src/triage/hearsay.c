@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells what is only told of or asked about from what happened to the writer. Judges no cause. */
+#include "triage/hearsay.h"
+
+#include <stdint.h>
+
+#include "base/regex.h"
+
+enum {
+	BEFORE_MIN = 8,
+	BEFORE_MAX = 240, /* bytes before the place that are looked at */
+};
+
+/* Sentences that tell of others, or of what might be. */
+static const char told[] =
+	"\\b(?:readme(?:\\.md)?|docs?|documentation|manual|wiki|blog(?: post)?|guide|tutorial|"
+	"article|faq|release notes)\\b[^.!?]{0,30}\\b(?:says?|said|states?|mentions?|warns?|writes?|"
+	"describes?|claims?)\\b"
+	"|\\b(?:in|from|unlike|see|read) (?:the )?(?:issue|bug|thread|discussion|PR|ticket)? ?#\\d+\\b"
+	"[^.!?]{0,30}\\b(?:they|he|she|someone|somebody|people|others)\\b"
+	"|\\bI(?:'ve| have)? (?:also )?(?:read|heard)\\b[^.!?]{0,40}\\b(?:that|about|of)\\b"
+	"|\\b(?:someone|somebody|some (?:people|users)|other (?:people|users)|others|many people)\\b"
+	"[^.!?]{0,20}\\b(?:had|gets?|got|saw|sees?|have|has|reports?|reported|mentions?|mentioned)\\b"
+	"|\\bwhat if\\b(?: (?:I|we|it|this|that)\\b(?: \\w+)?)?|\\bwhat (?:would|will|might) happen\\b"
+	"|\\b(?:would|will|could|might) (?:I|we|this|that) (?:also |then |still |not )?"
+	"(?:get|see|end up|run into|hit)\\b";
+
+/* From here on it is the writer's own. */
+static const char own[] =
+	"\\b(?:but|however|yet|instead|mine|my own|same (?:here|error|problem|issue|for me)|"
+	"I(?:'m| am)? (?:also |still |now |always |only |just )*(?:gets?|got|getting|see|seeing|have|"
+	"had|run|hit|receive|encounter\\w*))\\b";
+
+bool hearsay(struct paste *p, size_t line, const char *at)
+{
+	const struct line *l;
+	struct view before;
+	struct regex_match m;
+
+	if (!at || line >= p->t.n)
+		return false;
+	l = &p->t.lines[line];
+	/* A value need not lie in the text. */
+	if (l->cmd_at || (uintptr_t)at < (uintptr_t)l->s.p + BEFORE_MIN ||
+	    (uintptr_t)at > (uintptr_t)l->s.p + l->s.n)
+		return false;
+	before = (struct view){ l->s.p, (size_t)(at - l->s.p) };
+	if (before.n > BEFORE_MAX)
+		before = view_skip(before, before.n - BEFORE_MAX);
+	if (!paste_match(p, told, before, &m))
+		return false;
+	do
+		before = view_skip(before, m.end);
+	while (paste_match(p, told, before, &m));
+	/* A sentence that ended, or turned. */
+	return !paste_match(p, "[.!?;] +\\S", before, NULL) && !paste_match(p, own, before, NULL);
+}
