@@ -79,6 +79,16 @@ static void shell_start(struct paste *p, size_t i)
 	}
 }
 
+/* "bsub -q gpu python train.py": the command says all that the job asks for, unless it reads it. */
+static void bsub_job(struct paste *p, size_t i)
+{
+	struct view cmd = line_cmd(&p->t.lines[i]);
+
+	if (paste_match(p, "^bsub\\s.*\\s(?:python3?|torchrun|accelerate)\\s", cmd, NULL) &&
+	    !paste_match(p, "\\s-gpu\\b|gpu\\w*=|\\s-(?:env|app|I)|<", cmd, NULL))
+		sign_add(p, "job-without-gpu", i, (struct view){ 0 });
+}
+
 static void cluster_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
@@ -88,6 +98,8 @@ static void cluster_line(struct paste *p, size_t i)
 	     view_find(s, "qsub ") >= 0 || view_find(s, "qrsh") >= 0 ||
 	     view_find(s, "qlogin") >= 0 || view_find(s, "bsub ") >= 0))
 		shell_start(p, i);
+	if (p->t.lines[i].cmd_at && view_find(s, "bsub ") >= 0)
+		bsub_job(p, i);
 	if (s.n > 2000)
 		s.n = 2000;
 	if (view_find(s, "TRES") >= 0 || view_find(s, "node=") >= 0 ||
