@@ -93,10 +93,9 @@ static void cluster_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
 
-	if (p->t.lines[i].cmd_at &&
-	    (view_find(s, "srun ") >= 0 || view_find(s, "salloc") >= 0 ||
-	     view_find(s, "qsub ") >= 0 || view_find(s, "qrsh") >= 0 ||
-	     view_find(s, "qlogin") >= 0 || view_find(s, "bsub ") >= 0))
+	if (p->t.lines[i].cmd_at && (view_find(s, "srun ") >= 0 || view_find(s, "salloc") >= 0 ||
+				     view_find(s, "qsub ") >= 0 || view_find(s, "qrsh") >= 0 ||
+				     view_find(s, "qlogin") >= 0 || view_find(s, "bsub ") >= 0))
 		shell_start(p, i);
 	if (p->t.lines[i].cmd_at && view_find(s, "bsub ") >= 0)
 		bsub_job(p, i);
