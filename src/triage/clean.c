@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Takes out of a text what is not text: terminal escapes, controls, invisible characters, HTML; and
- * gives typographic characters their plain form, so that patterns need to know one form only; joins
- * what a terminal broke.
+ * gives typographic characters their plain form, so that patterns need to know one form only.
  */
 #include <ctype.h>
 #include <string.h>
@@ -269,64 +268,4 @@ struct view text_clean(struct view utf8)
 			put_code_point(&o, utf8, was, i, cp);
 	}
 	return (struct view){ .p = o.s, .n = o.n };
-}
-
-/* -------- lines that a terminal broke */
-
-enum { TERMINAL_WIDTH = 80 };
-
-/* The line at s[start..end) fills the terminal, and the next goes on in the middle of it. */
-static bool goes_on(const char *s, size_t n, size_t start, size_t end)
-{
-	const char *next = s + end + 1;
-
-	if (end - start != TERMINAL_WIDTH || end + 1 >= n || strchr("|+-=*#", s[end - 1]))
-		return false;
-	if (!islower((unsigned char)*next) && !isdigit((unsigned char)*next) &&
-	    !strchr("._/:,)='\"", *next))
-		return false;
-	if (strchr("\"');]?!", s[end - 1]) && isalnum((unsigned char)*next))
-		return false;
-	/* Lines of one length that begin alike are a list. */
-	return end + 9 > n || memcmp(s + start, next, 4) != 0;
-}
-
-static bool is_terminal(const char *s, size_t n)
-{
-	size_t start = 0, end;
-	bool full = false;
-	const char *nl;
-
-	for (; start < n; start = end + 1) {
-		nl = memchr(s + start, '\n', n - start);
-		end = nl ? (size_t)(nl - s) : n;
-		if (end - start > TERMINAL_WIDTH)
-			return false;
-		full |= end - start == TERMINAL_WIDTH;
-	}
-	return full;
-}
-
-void text_unwrap(char *s, size_t n)
-{
-	size_t i, start = 0, w = 0, joined = 0;
-
-	if (!is_terminal(s, n))
-		return;
-	for (i = 0; i < n; i++) {
-		bool ends = s[i] == '\n';
-
-		if (ends && goes_on(s, n, start, i)) {
-			joined++;
-			start = i + 1;
-			continue;
-		}
-		s[w++] = s[i];
-		if (!ends)
-			continue;
-		start = i + 1;
-		for (; joined; joined--)
-			s[w++] = '\r';
-	}
-	memset(s + w, ' ', n - w);
 }

@@ -108,6 +108,8 @@ static size_t bracket_at(struct view v)
 
 	if (!v.n || (v.p[0] != '[' && v.p[0] != '('))
 		return 0;
+	if (view_starts(v, "[stderr] ") || view_starts(v, "[stdout] "))
+		return 9;
 	close = v.p[0] == '[' ? ']' : ')';
 	while (n < v.n && n < 100 && v.p[n] != close)
 		n++;
@@ -118,6 +120,106 @@ static size_t bracket_at(struct view v)
 			if (strncmp(v.p + k, inside[i], strlen(inside[i])) == 0)
 				return v.p[n + 1] == ':' ? n + 2 : n + 1;
 	return 0;
+}
+
+/* "<14>1 2024-... host app 42 - - text" of RFC 5424, "<6>" of the kernel: what is not the text. */
+static size_t priority_at(struct view v)
+{
+	size_t n = digits(v, 1), i, words;
+
+	if (!v.n || v.p[0] != '<' || !n || n > 3 || n + 2 >= v.n || v.p[n + 1] != '>')
+		return 0;
+	i = n + 2;
+	if (digits(v, i) != 1 || i + 2 >= v.n || v.p[i + 1] != ' ' || !stamp_at(v, i + 2))
+		return i;
+	for (words = 0; words < 7; words++) { /* version, time, host, program, process, id, data */
+		while (i < v.n && v.p[i] != ' ')
+			i++;
+		while (i < v.n && v.p[i] == ' ')
+			i++;
+	}
+	return i < v.n ? i : 0;
+}
+
+/* "#12 4.031 " of BuildKit, "[1,0]<stderr>:" of mpirun. */
+static size_t step_at(struct view v)
+{
+	size_t n;
+
+	if (v.n > 8 && v.p[0] == '#' && (n = digits(v, 1)) != 0 && v.p[1 + n] == ' ') {
+		size_t i = n + 2, k = digits(v, i);
+
+		if (k && i + k + 1 < v.n && v.p[i + k] == '.' && digits(v, i + k + 1)) {
+			i += k + 1 + digits(v, i + k + 1);
+			return i < v.n && v.p[i] == ' ' ? i + 1 : 0;
+		}
+		return 0;
+	}
+	if (v.n > 12 && v.p[0] == '[' && (n = digits(v, 1)) != 0 && v.p[1 + n] == ',') {
+		struct view rest = view_skip(v, n + 2 + digits(v, n + 2));
+
+		if (view_starts(rest, "]<stderr>:") || view_starts(rest, "]<stdout>:"))
+			return v.n - rest.n + 10;
+	}
+	return 0;
+}
+
+/* "<kira> ", "<@kira> ", "Kim: " of somebody who writes. */
+static size_t nick_at(struct view v)
+{
+	size_t i = 1;
+
+	if (v.n < 4 || v.p[0] != '<')
+		return 0;
+	while (i < v.n && i < 32 && (isalnum((unsigned char)v.p[i]) || strchr("_-@+~|`.", v.p[i])))
+		i++;
+	return i > 1 && i + 1 < v.n && v.p[i] == '>' && v.p[i + 1] == ' ' ? i + 2 : 0;
+}
+
+/*
+ * "[14:02:11] <kira> ", "14:02 <@kira> ", "[14.02.24, 10:42:05] Kim: " of chats: the time and who
+ * wrote it.
+ */
+static size_t chat_at(struct view v)
+{
+	size_t i = 0, n, name;
+	bool bracket = v.n && v.p[0] == '[', dated;
+
+	if (v.n < 8)
+		return 0;
+	if (bracket && (unsigned char)v.p[1] >= 0x80) { /* "[Kim] [... 10:42] " of KakaoTalk */
+		ptrdiff_t who = view_find(v, "] ["), end = view_find(view_skip(v, 2), ":");
+
+		if (who < 2 || who > 40 || end < who)
+			return 0;
+		i = (size_t)end + 3;
+		n = digits(v, i);
+		return n == 2 && i + 3 < v.n && v.p[i + 2] == ']' && v.p[i + 3] == ' ' ? i + 4 : 0;
+	}
+	i = bracket;
+	for (n = i; n < v.n && n < 14 && strchr("0123456789./-", v.p[n]); n++)
+		;
+	dated = n > i + 5 && n + 2 < v.n && v.p[n] == ',' && v.p[n + 1] == ' ';
+	if (dated)
+		i = n + 2;
+	n = digits(v, i);
+	if (n < 1 || n > 2 || i + n + 3 >= v.n || v.p[i + n] != ':' || digits(v, i + n + 1) != 2)
+		return 0;
+	i += n + 3;
+	if (v.p[i] == ':' && digits(v, i + 1) == 2)
+		i += 3;
+	if (bracket && (i >= v.n || v.p[i++] != ']'))
+		return 0;
+	if (i + 3 >= v.n || v.p[i++] != ' ')
+		return 0;
+	name = nick_at(view_skip(v, i));
+	if (name)
+		return i + name;
+	if (!dated)
+		return 0;
+	for (n = i; n < v.n && n < i + 32 && v.p[n] != ':' && v.p[n] != '"' && v.p[n] != '/'; n++)
+		;
+	return n > i && n + 1 < v.n && v.p[n] == ':' && v.p[n + 1] == ' ' ? n + 2 : 0;
 }
 
 /* "web_1  | text", "trainer-0 | text" of compose. */
@@ -138,6 +240,29 @@ static size_t service_at(struct view v)
 	return i > name && i + 1 < v.n && v.p[i] == '|' && v.p[i + 1] == ' ' ? i + 2 : 0;
 }
 
+/* "00O ", "01E+" of GitLab, behind its time: which stream. */
+static size_t stream_at(struct view v)
+{
+	return v.n > 4 && digits(v, 0) == 2 && (v.p[2] == 'O' || v.p[2] == 'E') &&
+			       (v.p[3] == ' ' || v.p[3] == '+')
+		       ? 4
+		       : 0;
+}
+
+static size_t level_at(struct view v);
+
+/* "stdout - ", "app.main:run:42 - ", beside a level: who logged. */
+static size_t logger_at(struct view v, bool behind_level)
+{
+	size_t i = 0;
+
+	while (i < v.n && i < 60 && (isalnum((unsigned char)v.p[i]) || strchr("._:<>", v.p[i])))
+		i++;
+	if (!i || i + 3 >= v.n || memcmp(v.p + i, " - ", 3) != 0)
+		return 0;
+	return behind_level || level_at(view_skip(v, i + 3)) ? i + 3 : 0;
+}
+
 static size_t level_at(struct view v)
 {
 	static const char *const words[] = { "INFO ",	  "WARNING ",  "WARN ", "ERROR ", "DEBUG ",
@@ -150,9 +275,13 @@ static size_t level_at(struct view v)
 	return 0;
 }
 
-static size_t one_prefix(struct view v, bool behind_stamp)
+/* What stood before. */
+enum behind { NOTHING, PREFIX, LEVEL };
+
+static size_t one_prefix(struct view v, enum behind *behind)
 {
 	size_t n = syslog_at(v);
+	enum behind was = *behind;
 
 	if (!n && v.n > 20 && v.p[0] == '[') {
 		n = stamp_at(v, 1);
@@ -164,8 +293,21 @@ static size_t one_prefix(struct view v, bool behind_stamp)
 		n = short_stamp(v);
 	if (!n)
 		n = service_at(v);
-	if (!n && behind_stamp)
+	if (!n)
+		n = priority_at(v);
+	if (!n)
+		n = step_at(v);
+	if (!n)
+		n = chat_at(v);
+	if (!n && *behind == PREFIX)
+		n = stream_at(v);
+	if (!n && *behind)
+		n = logger_at(v, *behind == LEVEL);
+	*behind = PREFIX;
+	if (!n && was) {
 		n = level_at(v);
+		*behind = LEVEL;
+	}
 	if (!n)
 		n = bracket_at(v);
 	return n;
@@ -174,11 +316,11 @@ static size_t one_prefix(struct view v, bool behind_stamp)
 struct view text_unlogged(struct view v)
 {
 	struct view rest = v, next;
-	bool behind = false;
+	enum behind behind = NOTHING;
 	size_t n, steps;
 
 	for (steps = 0; steps < 5; steps++) {
-		n = one_prefix(rest, behind);
+		n = one_prefix(rest, &behind);
 		if (!n)
 			break;
 		next = view_trim(view_skip(rest, n));
@@ -188,7 +330,6 @@ struct view text_unlogged(struct view v)
 		while (next.n > 1 && strchr(":-|", next.p[0]) && next.p[1] == ' ')
 			next = view_trim(view_skip(next, 1));
 		rest = next;
-		behind = true;
 	}
 	return rest;
 }
@@ -200,6 +341,12 @@ void text_blank_log(char *s, const char *end)
 	while (s < end && (*s == ' ' || *s == '\t'))
 		s++;
 	n = (size_t)(end - s);
+	if (n > 3 &&
+	    (*s == '<' || *s == '#' ||
+	     (*s == '[' && (isdigit((unsigned char)s[1]) || (unsigned char)s[1] >= 0x80)))) {
+		memset(s, ' ', n);
+		return;
+	}
 	if (!n || (!isdigit((unsigned char)*s) && *s != '[' && !memchr(s, '|', n)) ||
 	    (*s == '[' && (n < 6 || memcmp(s, "[rank", 5) != 0)))
 		return;

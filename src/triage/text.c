@@ -131,26 +131,43 @@ static void blank_quotes(char *s, size_t n)
 	}
 }
 
+static void blank_all_quotes(char *s, size_t n)
+{
+	size_t i, start = 0;
+
+	for (i = 0; i <= n; i++) {
+		if (i < n && s[i] != '\n' && s[i] != '\v')
+			continue;
+		blank_quotes(s + start, i - start);
+		start = i + 1;
+	}
+}
+
 static void split(struct cutter *c, size_t from, char *s, size_t n)
 {
 	struct text *t = c->t;
 	size_t i, was, start = from;
-	uint32_t number = 1;
+	uint32_t number = 1, later = 0;
+	bool inside = false;
 
 	for (i = from; i <= n; i++) {
-		if (i < n && s[i] == '\r') {
+		if (i < n && s[i] == '\r') { /* an end that was taken out, before or in the line */
 			s[i] = ' ';
-			number++;
+			if (inside)
+				later++;
+			else
+				number++;
 		}
+		inside |= i < n && s[i] != ' ';
 		if (i < n && s[i] != '\n' && s[i] != '\v')
 			continue;
-		blank_quotes(s + start, i - start);
 		was = t->n;
 		add_line(c, (struct view){ .p = s + start, .n = i - start }, number);
 		if (t->n > was && t->lines[was].s.n)
 			text_blank_log(s + start, t->lines[was].s.p);
-		if (i < n && s[i] == '\n')
-			number++;
+		number += later + (i < n && s[i] == '\n');
+		later = 0;
+		inside = false;
 		if (i < n)
 			s[i] = '\n';
 		start = i + 1;
@@ -159,7 +176,7 @@ static void split(struct cutter *c, size_t from, char *s, size_t n)
 
 void text_add(struct arena *a, struct text *t, const char *name, struct view raw)
 {
-	struct view more = text_clean(text_decode(a, raw));
+	struct view more = text_clean(text_unescape(text_decode(a, raw)));
 	size_t i, from = 0;
 	char *s = (char *)(uintptr_t)more.p;
 	struct cutter c = { .t = t, .by = NO_COMMAND };
@@ -178,6 +195,8 @@ void text_add(struct arena *a, struct text *t, const char *name, struct view raw
 		for (i = 0; i < t->n; i++)
 			t->lines[i].s.p = s + (t->lines[i].s.p - t->s.p);
 	}
+	blank_all_quotes(s + from, more.n);
+	text_unmargin(s + from, more.n);
 	text_unwrap(s + from, more.n);
 	reserve(a, t, s + from, more.n);
 	split(&c, from, s, from + more.n);

@@ -67,6 +67,8 @@ bool text_silent(const struct text *t, size_t i);
 /* Steps of normalisation, for tests and fuzzing. */
 /* To UTF-8, whatever it was, but for single bytes that are none; of a binary the readable parts. */
 struct view text_decode(struct arena *a, struct view raw);
+/* In place: what stood in strings of JSON and other formats has its line ends and marks back. */
+struct view text_unescape(struct view utf8);
 /* In place: valid UTF-8 without escapes, controls, entities. */
 struct view text_clean(struct view utf8);
 /* The command of a prompt line ("$ ls -l", ">>> x", "PS C:\> dir"); empty when it is none. */
@@ -82,9 +84,13 @@ struct view text_unlogged(struct view line);
 void text_blank_log(char *s, const char *end);
 /*
  * Where no line is longer than a terminal of 80 columns and some fill it, those were broken there:
- * joins them in place. A CR behind the end stands for each end that was taken out, for the lines'
- * numbers; blanks fill the rest.
+ * joins them in place; or where lines of a wrapped text go on between words. A CR behind the end or
+ * between the words stands for each end that was taken out, for the lines' numbers; blanks fill the
+ * rest.
  */
 void text_unwrap(char *s, size_t n);
+/* Makes blanks of what stands at the margin of every line: numbers, ranks, a frame, a patch's plus.
+ */
+void text_unmargin(char *s, size_t n);
 
 #endif
