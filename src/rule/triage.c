@@ -406,6 +406,9 @@ static void weigh(struct triage *t)
 		}
 		if (t->against[f->id])
 			f->weight -= TRIAGE_AGAINST;
+		if (f->id == FINDING_HARMLESS_WARNING && f->weight >= TRIAGE_ROOT &&
+		    triage_failure_left(t, f))
+			f->weight = TRIAGE_WARNING;
 		/* Of another environment than the one that fails: it bites there. */
 		if (of_another(t->j->s, f) && f->weight >= TRIAGE_ROOT)
 			f->weight = TRIAGE_WARNING;

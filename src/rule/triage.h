@@ -67,6 +67,9 @@ void triage_install(struct triage *t);
 void triage_frameworks(struct triage *t);
 /* A jaxlib of PyPI and none of the plugins that bring CUDA, in a list of packages. */
 bool triage_jax_without_cuda(const struct snapshot *s);
+/* Does the text show a failure that is none of the harmless finding's own lines, and nothing that
+ * works? */
+bool triage_failure_left(const struct triage *t, const struct finding *harmless);
 /* What to ask for when nothing decides. */
 void triage_asks(struct triage *t);
 
