@@ -482,7 +482,10 @@ static bool is_twin(const struct finding *f, const struct finding *root)
 	       strncmp(finding_info(root->id)->name, "cpu-only-", 9) == 0;
 }
 
-/* The root explains the complaint, whatever it weighs elsewhere; the rest bites later, or may. */
+/*
+ * The root explains the complaint, whatever it weighs elsewhere; what else the text shows bites
+ * later. What it only lets one guess is another guess at the first.
+ */
 static void severities(struct judge *j, struct finding *root)
 {
 	size_t i;
@@ -494,7 +497,8 @@ static void severities(struct judge *j, struct finding *root)
 			f->severity = is_fine(f->id) || f->id == FINDING_INSUFFICIENT_EVIDENCE
 					      ? SEVERITY_INFO
 					      : SEVERITY_ERROR;
-		else if (is_fine(f->id) || f->weight < TRIAGE_ROOT || is_twin(f, root))
+		else if (is_fine(f->id) || f->weight < TRIAGE_ROOT || is_twin(f, root) ||
+			 f->certainty == CERTAINTY_INFERRED)
 			f->severity = SEVERITY_INFO;
 		else
 			f->severity = SEVERITY_WARNING;

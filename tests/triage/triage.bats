@@ -269,3 +269,18 @@ print(r["name"], r["certainty"], *[e["source"] for e in r["evidence"] if e["fiel
 	echo '| NVIDIA-SMI 535.183.01   Driver Version: 535.183.01   CUDA Version: 12.2 |' >>"$T/x"
 	[ "$(certainty)" = "driver-too-old inferred pasted line 1 pasted line 4" ]
 }
+
+@test "a second fault is one that the text shows, not a second guess at the first" {
+	# The links of a compat folder are no sign that the driver lacks its CUDA library.
+	printf '%s\n' '$ LD_LIBRARY_PATH=/usr/local/cuda/compat python3 t.py' \
+		'RuntimeError: Unexpected error from cudaGetDeviceCount(). Error 803: system has unsupported display driver / cuda driver combination' \
+		'$ ls -l /usr/local/cuda/compat' \
+		'lrwxrwxrwx 1 root root       20 Sep 23  2025 libcuda.so.1 -> libcuda.so.580.95.05' \
+		'-rw-r--r-- 1 root root 96276264 Sep 23  2025 libcuda.so.580.95.05' \
+		'lrwxrwxrwx 1 root root       37 Sep 23  2025 libnvidia-ptxjitcompiler.so.1 -> libnvidia-ptxjitcompiler.so.580.95.05' \
+		>"$BATS_TEST_TMPDIR/p"
+	cuvet triage --json "$BATS_TEST_TMPDIR/p"
+	expect_status 1
+	[ "$(json "d['root_cause']['name']")" = cuda-compat-older-than-driver ]
+	[ "$(json "[f['name'] for f in d['findings'] if f['severity'] == 'warning']")" = '[]' ]
+}
