@@ -90,7 +90,8 @@ static struct finding *misfit(struct triage *t, const struct gpu_row *row, unsig
 					: triage_add(t, FINDING_VGPU_NEEDS_GRID_DRIVER, 66, terms);
 	}
 	if (strcmp(open, "required") == 0 &&
-	    (triage_has(t, "rm-init-failed") || triage_has(t, "smi-nodev")) &&
+	    (triage_has(t, "rm-init-failed") ||
+	     (triage_has(t, "smi-nodev") && branch >= 100)) &&
 	    !fact_is(&s->driver.flavor, "open"))
 		return triage_add(t, FINDING_OPEN_MODULE_REQUIRED, 74, "rm-init-failed");
 	if (strcmp(open, "unsupported") == 0 && fact_is(&s->driver.flavor, "open"))

@@ -171,6 +171,15 @@ static bool not_passed(const struct triage *t, const struct soname *want)
 	       strtol(at + 6, NULL, 10) == strtol(want->version, NULL, 10);
 }
 
+/* The loader looks there without being told: what lies there and is not found is broken. */
+static bool default_folder(const struct sign *g)
+{
+	const char *text = g ? fact_value(&g->text, "") : "";
+
+	return strstr(text, "/usr/lib/x86_64-linux-gnu/libcuda.so") ||
+	       strstr(text, "/usr/lib64/libcuda.so") || strstr(text, " -> libcuda.so.1");
+}
+
 static void missing(struct triage *t, const struct sign *g)
 {
 	const struct sign *where = NULL;
@@ -186,7 +195,7 @@ static void missing(struct triage *t, const struct sign *g)
 		/* Google's clusters put the driver there, and in no cache of the loader. */
 		if (strncmp(fact_value(&where->value, ""), "/usr/local/nvidia/", 18) == 0)
 			triage_add(t, FINDING_LIB_PATH_NOT_SET, 88, "libcuda-missing");
-		else if (!triage_has(t, "container"))
+		else if (!triage_has(t, "container") && !default_folder(where))
 			triage_add(t, FINDING_LIB_PATH_NOT_SET, 66, NULL);
 	}
 	if (strcmp(want.name, "libcuda") == 0 || strcmp(want.name, "libnvidia-ml") == 0 ||

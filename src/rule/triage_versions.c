@@ -192,7 +192,7 @@ static bool by_list(struct triage *t)
 	if (known && a.from_table && another_runs(t))
 		return true;
 	/* PyTorch itself has code for every GPU here: it is something else that lacks it. */
-	if (known && triage_has(t, "no-kernel-image"))
+	if (known && triage_has(t, "no-kernel-image") && !triage_has(t, "uninstalled-torch"))
 		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 80, "no-kernel-image");
 	return known;
 }
@@ -241,7 +241,7 @@ static void by_age(struct triage *t)
 			return;
 		}
 	}
-	if (triage_has(t, "no-kernel-image"))
+	if (triage_has(t, "no-kernel-image") && !triage_has(t, "uninstalled-torch"))
 		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 62, "no-kernel-image");
 }
 

@@ -19,6 +19,8 @@ static const char told[] =
 	"|\\b(?:in|from|unlike|see|read) (?:the )?(?:issue|bug|thread|discussion|PR|ticket)? ?#\\d+\\b"
 	"[^.!?]{0,30}\\b(?:they|he|she|someone|somebody|people|others)\\b"
 	"|\\bI(?:'ve| have)? (?:also )?(?:read|heard)\\b[^.!?]{0,40}\\b(?:that|about|of)\\b"
+	"|\\bpeople\\b[^.!?]{0,25}\\b(?:keep (?:telling|saying)|mention|say|said|report|claim|talk|"
+	"tell)\\b"
 	"|\\b(?:someone|somebody|some (?:people|users)|other (?:people|users)|others|many people)\\b"
 	"[^.!?]{0,20}\\b(?:had|gets?|got|saw|sees?|have|has|reports?|reported|mentions?|mentioned)\\b"
 	"|\\bwhat if\\b(?: (?:I|we|it|this|that)\\b(?: \\w+)?)?|\\bwhat (?:would|will|might) happen\\b"
@@ -31,6 +33,13 @@ static const char own[] =
 	"I(?:'m| am)? (?:also |still |now |always |only |just )*(?:gets?|got|getting|see|seeing|have|"
 	"had|run|hit|receive|encounter\\w*))\\b";
 
+/* Said behind it: whose it was, or that it is only asked about. */
+static const char said_behind[] =
+	"^[^\\n]{0,160}?[\"'`)]{0,2} ?(?:--?|[;,.(]) ?(?:that(?: is|'s| was) what (?:my |the |a )?"
+	"(?!I\\b|we\\b)\\w+ (?:\\w+ )?(?:had|got|saw|reported|gets|sees)\\b|I (?:saw|read|found) "
+	"(?:this|that|it)(?: line| error| message)? (?:in|on) (?:a|the|some|another)\\b|can (?:this|"
+	"that|it) (?:also |even )?(?:come up|happen|occur|appear)\\b[^.!\\n]*\\?)";
+
 bool hearsay(struct paste *p, size_t line, const char *at)
 {
 	const struct line *l;
@@ -41,8 +50,12 @@ bool hearsay(struct paste *p, size_t line, const char *at)
 		return false;
 	l = &p->t.lines[line];
 	/* A value need not lie in the text. */
-	if (l->cmd_at || (uintptr_t)at < (uintptr_t)l->s.p + BEFORE_MIN ||
+	if (l->cmd_at || (uintptr_t)at < (uintptr_t)l->s.p ||
 	    (uintptr_t)at > (uintptr_t)l->s.p + l->s.n)
+		return false;
+	if (paste_match(p, said_behind, view_skip(l->s, (size_t)(at - l->s.p)), NULL))
+		return true;
+	if (at < l->s.p + BEFORE_MIN)
 		return false;
 	before = (struct view){ l->s.p, (size_t)(at - l->s.p) };
 	if (before.n > BEFORE_MAX)
