@@ -35,6 +35,7 @@ static const struct ask {
 	{ "np.__version__", A_VERSION, "package.numpy" },
 	{ "numpy.__version__", A_VERSION, "package.numpy" },
 	{ "tf.__version__", A_VERSION, "package.tensorflow" },
+	{ "list_physical_devices('GPU')", "(\\[.*\\])$", NULL },
 	{ "jax.__version__", A_VERSION, "package.jax" },
 };
 

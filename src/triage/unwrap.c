@@ -44,7 +44,7 @@ static bool is_terminal(const char *s, size_t n)
 
 /* -------- between words */
 
-enum { WRAP_LEAST = 60, WRAP_MOST = 100, PIECE_LEAST = 40 };
+enum { WRAP_LEAST = 60, WRAP_MOST = 100, PIECE_LEAST = 40, WRAPPED_MAX = 1 << 20 };
 
 /* Where the longest line ends; 0 when one is too long to have been wrapped, or none is long. */
 static size_t wrap_width(const char *s, size_t n)
@@ -103,7 +103,7 @@ static bool word_goes_on(struct view line, struct view next, size_t width)
 /* As text_unwrap, for what was broken between words: a CR stands for each such end. */
 static void unwrap_words(char *s, size_t n)
 {
-	size_t width = wrap_width(s, n), start = 0, end, w = 0;
+	size_t width = n > WRAPPED_MAX ? 0 : wrap_width(s, n), start = 0, end, w = 0;
 	struct view line, next = { 0 };
 	const char *nl;
 

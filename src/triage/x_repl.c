@@ -146,7 +146,7 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 	if (view_find(cmd, "environ") >= 0 || view_find(cmd, "getenv") >= 0)
 		environment(p, cmd, s, i);
 	if (view_find(cmd, "list_physical_devices") >= 0) {
-		if (view_is(s, "[]"))
+		if (view_is(s, "[]") || (view_ends(s, " []") && view_find(cmd, "GPU") >= 0))
 			sign_add(p, "tf-no-gpu", i, s);
 		else if (view_find(s, "GPU:0") >= 0)
 			sign_add(p, "cuda-available-true", i, s);
