@@ -125,6 +125,8 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 		else if (view_is(s, "false") || view_is(s, "[1] FALSE"))
 			sign_add(p, "cuda-available-false", i, s);
 	}
+	if (view_find(cmd, "cuda.get_device_name") >= 0 && gpu_of(p, s).n)
+		sign_add(p, "gpu-answers", i, s);
 	if (view_find(cmd, "cuda.is_available") >= 0 || view_find(cmd, "is_built_with_cuda") >= 0) {
 		if (view_is(s, "True") || view_ends(s, " True") || begins(s, "True"))
 			sign_add(p, "cuda-available-true", i, s);
