@@ -579,6 +579,7 @@ const struct finding *triage_root(struct judge *j)
 	triage_driver_rules(t);
 	triage_install(t);
 	triage_frameworks(t);
+	triage_refute(t);
 	weigh(t);
 	root = strongest(j);
 	if (root)

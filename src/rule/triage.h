@@ -64,6 +64,8 @@ void triage_libraries(struct triage *t);
 void triage_machine(struct triage *t);
 void triage_driver_rules(struct triage *t);
 void triage_install(struct triage *t);
+/* Speaks against causes where the text shows the GPU at work (t->against). */
+void triage_refute(struct triage *t);
 void triage_frameworks(struct triage *t);
 /* A jaxlib of PyPI and none of the plugins that bring CUDA, in a list of packages. */
 bool triage_jax_without_cuda(const struct snapshot *s);

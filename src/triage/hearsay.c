@@ -35,10 +35,13 @@ static const char own[] =
 
 /* Said behind it: whose it was, or that it is only asked about. */
 static const char said_behind[] =
-	"^[^\\n]{0,160}?[\"'`)]{0,2} ?(?:--?|[;,.(]) ?(?:that(?: is|'s| was) what (?:my |the |a )?"
-	"(?!I\\b|we\\b)\\w+ (?:\\w+ )?(?:had|got|saw|reported|gets|sees)\\b|I (?:saw|read|found) "
-	"(?:this|that|it)(?: line| error| message)? (?:in|on) (?:a|the|some|another)\\b|can (?:this|"
-	"that|it) (?:also |even )?(?:come up|happen|occur|appear)\\b[^.!\\n]*\\?)";
+	"^[^\\n]{0,160}?[\"'`)]{0,2} ?(?:--?|[;,.(]) ?(?:"
+	"that(?: is|'s| was) what (?:my |the |a )?(?!I\\b|we\\b)\\w+ (?:\\w+ )?"
+	"(?:had|got|saw|reported|gets|sees)\\b"
+	"|I (?:saw|read|found) (?:this|that|it)(?: line| error| message)? (?:in|on) "
+	"(?:a|the|some|another)\\b"
+	"|is (?:this|that|it)(?: \\w+)? the same\\b[^.!\\n]*\\?"
+	"|can (?:this|that|it) (?:also |even )?(?:come up|happen|occur|appear)\\b[^.!\\n]*\\?)";
 
 bool hearsay(struct paste *p, size_t line, const char *at)
 {

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a text that shows the GPU at work speaks against. Finds no cause of its own. */
+#include "rule/triage.h"
+
+static const struct {
+	enum finding_id id;
+	const char *terms;
+} refuted[] = {
+#define AT_WORK                                                                                   \
+	"smi-works|cuda-works|cuda-available-true !smi-fails !smi-absent !smi-nodev !cuda-fails " \
+	"!cuda-available-false !module-absent !module-trouble !no-driver-seen !container !tf-no-gpu"
+	{ FINDING_DRIVER_NOT_INSTALLED, AT_WORK },
+	{ FINDING_DRIVER_MODULE_MISSING, AT_WORK },
+	{ FINDING_NOUVEAU_BOUND, AT_WORK },
+	{ FINDING_GPU_NOT_FOUND, AT_WORK },
+	{ FINDING_VISIBLE_DEVICES_WRONG,
+	  "cuda-works|cuda-available-true !cuda-fails !cuda-available-false !no-device "
+	  "!bad-ordinal !error-seen !tf-no-gpu" },
+#undef AT_WORK
+};
+
+void triage_refute(struct triage *t)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(refuted); i++)
+		if (triage_holds(t, refuted[i].terms, NULL))
+			t->against[refuted[i].id] = true;
+}
