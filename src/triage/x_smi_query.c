@@ -394,7 +394,9 @@ static void csv_row(struct paste *p, struct view s, size_t i)
 	}
 	if (name.n)
 		sign_add(p, "smi-gpu", i, name);
-	g = name.n || index.n || address.n ? paste_listed_gpu(p, index, name, address, i) : NULL;
+	g = name.n || index.n || address.n ? paste_listed_gpu(p, index, name, address, i)
+	    : p->s->n_gpus == 1		   ? &p->s->gpus[0]
+					   : NULL;
 	for (k = 0; k < n; k++)
 		take(p, g, what[k], cells[k], i);
 }
