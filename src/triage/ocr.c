@@ -9,7 +9,7 @@
 #include "base/attr.h"
 #include "triage/text.h"
 
-enum { WORD_MOST = 20 };
+enum { WORD_MOST = 20, PICTURES_MAX = 1 << 20 }; /* nobody reads a log off pictures */
 
 /* Words of messages, as they are folded: i, I, 1, | are l; O, 0 are o. */
 static const char *const words[] = {
@@ -125,6 +125,8 @@ void text_mend_ocr(char *s, size_t n)
 {
 	size_t i, start;
 
+	if (n > PICTURES_MAX)
+		return;
 	for (i = 0; i < n;) {
 		if (is_arch(s, n, i))
 			s[i + 2] = '_';
@@ -139,20 +141,5 @@ void text_mend_ocr(char *s, size_t n)
 			mend_word(s + start, end - start);
 		}
 		i += i == start;
-	}
-}
-
-void text_blank_examples(char *s, size_t n)
-{
-	size_t i, k;
-
-	for (i = 0; i + 5 < n; i++) {
-		if (s[i] != '[' ||
-		    (memcmp(s + i + 1, "e.g", 3) != 0 && memcmp(s + i + 1, "E.g", 3) != 0))
-			continue;
-		for (k = i; k < n && k < i + 200 && s[k] != ']' && s[k] != '\n'; k++)
-			;
-		if (k < n && s[k] == ']')
-			memset(s + i, ' ', k - i + 1);
 	}
 }

@@ -198,6 +198,7 @@ void text_add(struct arena *a, struct text *t, const char *name, struct view raw
 	blank_all_quotes(s + from, more.n);
 	text_mend_ocr(s + from, more.n);
 	text_blank_examples(s + from, more.n);
+	text_blank_advice(s + from, more.n);
 	text_unmargin(s + from, more.n);
 	text_unwrap(s + from, more.n);
 	reserve(a, t, s + from, more.n);

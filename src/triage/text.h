@@ -93,6 +93,8 @@ void text_unwrap(char *s, size_t n);
 void text_mend_ocr(char *s, size_t n);
 /* Makes blanks of "[e.g. Ubuntu 22.04]", the examples of a form that nobody filled in. */
 void text_blank_examples(char *s, size_t n);
+/* Makes blanks of what a chatbot said ("ChatGPT says: ..."): it guesses. */
+void text_blank_advice(char *s, size_t n);
 /* Makes blanks of what stands at the margin of every line: numbers, ranks, a frame, a patch's plus.
  */
 void text_unmargin(char *s, size_t n);
