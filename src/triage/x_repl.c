@@ -52,7 +52,7 @@ static bool begins(struct view s, const char *word)
 	if (!view_starts(s, word))
 		return false;
 	s = view_skip(s, strlen(word));
-	return s.n > 1 && (s.p[0] == ' ' || s.p[0] == ',') && s.n < 60;
+	return s.n > 1 && (s.p[0] == ' ' || s.p[0] == ',') && (s.n < 60 || s.p[1] == '/');
 }
 
 /* The name of a GPU that an answer says; a sentence below it is none. */
@@ -189,6 +189,51 @@ static void script_answer(struct paste *p, size_t i)
 		}
 }
 
+/* Code of a notebook or a script, with no prompt before it, that prints something; or an expression
+ * that a notebook shows. */
+static bool prints(struct paste *p, size_t i)
+{
+	const struct line *l = &p->t.lines[i];
+
+	if (l->cmd_at || l->wished || l->s.n > 300)
+		return false;
+	return view_starts(l->s, "print(") ||
+	       (view_starts(l->s, "import ") && view_find(l->s, "; print(") > 0) ||
+	       (view_starts(l->s, "torch.") &&
+		paste_match(p,
+			    "^torch\\.(?:__version__|version\\.cuda|cuda\\.is_available\\(\\)|"
+			    "cuda\\.get_device_name\\(\\d?\\))$",
+			    l->s, NULL));
+}
+
+static bool is_code(struct view s)
+{
+	return view_starts(s, "import ") || view_starts(s, "from ") || view_starts(s, "#");
+}
+
+/* Several prints, and below them what they printed, a line each. */
+static void cell(struct paste *p, size_t i)
+{
+	enum { PRINTS_MAX = 12, LINES_MAX = 40 };
+	size_t at[PRINTS_MAX], n = 0, k = i, said = 0, end;
+
+	if (!prints(p, i) || (i > 0 && prints(p, i - 1)))
+		return;
+	end = i + LINES_MAX < p->t.n ? i + LINES_MAX : p->t.n;
+	for (; k < end && (prints(p, k) || is_code(p->t.lines[k].s)); k++)
+		if (prints(p, k) && n < PRINTS_MAX)
+			at[n++] = k;
+	for (; k < end && said < n; k++) {
+		struct view s = p->t.lines[k].s;
+
+		if (!s.n || (!said && view_ends(s, ":") && s.n < 24))
+			continue;
+		if (p->t.lines[k].cmd_at || prints(p, k) || is_code(s) || s.n > 200)
+			return;
+		answer(p, p->t.lines[at[said++]].s, s, k);
+	}
+}
+
 /* The interpreter prints nothing for None: the next prompt follows at once. */
 static void silent(struct paste *p, size_t i)
 {
@@ -237,6 +282,8 @@ static void repl_line(struct paste *p, size_t i)
 
 	if (l->cmd_at)
 		silent(p, i);
+	else
+		cell(p, i);
 
 	if (view_find(l->s, "available") >= 0)
 		availability(p, l->s, i);
