@@ -3,6 +3,7 @@
  * Failures that a harmless message beside them does not explain. Without this rule the message
  * would be the answer, and the failure would go unsaid. Adds no finding.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
@@ -31,23 +32,54 @@ static const char *const symptoms[] = {
 	"nccl-hang",
 };
 
+static const char *const successes[] = { "works", "cuda-works", "cuda-available-true",
+					 "gpu-in-use-said" };
+
+static bool is_success(const char *atom)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(successes); i++)
+		if (strcmp(atom, successes[i]) == 0)
+			return true;
+	return false;
+}
+
+/* "pasted line 12" to 12. */
+static long line_of(const char *source)
+{
+	const char *at = source ? strstr(source, "line ") : NULL;
+
+	return at ? strtol(at + 5, NULL, 10) : 0;
+}
+
 bool triage_failure_left(const struct triage *t, const struct finding *harmless)
 {
 	const struct snapshot *s = t->j->s;
+	bool works = false;
+	long last = 0;
 	size_t i;
 
-	if (triage_has(t, "works") || triage_has(t, "cuda-works") ||
-	    triage_has(t, "cuda-available-true") || triage_has(t, "gpu-in-use-said"))
-		return false;
-	for (i = 0; i < ARRAY_LEN(symptoms); i++) {
+	for (i = 0; i < t->n_atoms; i++) {
+		const struct sign *g = t->atoms[i].sign;
+
+		if (!is_success(t->atoms[i].name))
+			continue;
+		works = true;
+		if (g && line_of(g->text.source) > last)
+			last = line_of(g->text.source);
+	}
+	for (i = 0; !works && i < ARRAY_LEN(symptoms); i++) {
 		const struct sign *g = triage_sign(t, symptoms[i]);
 
-		if (g ? !is_evidence(harmless, g->value.source) : triage_has(t, symptoms[i]))
+		if (g ? !is_evidence(harmless, g->text.source) : triage_has(t, symptoms[i]))
 			return true;
 	}
+	/* What works below the failure was not kept from it. */
 	for (i = 0; i < s->n_signs; i++)
 		if (fact_is(&s->signs[i].id, "failure-line") &&
-		    !is_evidence(harmless, s->signs[i].value.source))
+		    !is_evidence(harmless, s->signs[i].text.source) &&
+		    (!works || (last && line_of(s->signs[i].text.source) > last)))
 			return true;
 	return false;
 }
