@@ -178,9 +178,17 @@ static void put(struct out *o, const char *s, size_t n)
 	o->n += n;
 }
 
+/* A long dash before a word, behind a blank: an editor made it of the two of an option. */
+static bool is_option(const struct out *o, struct view v, size_t now, int32_t cp)
+{
+	return (cp == 0x2013 || cp == 0x2014) && (!o->n || strchr(" \n`'\"", o->s[o->n - 1])) &&
+	       now + 1 < v.n && islower((unsigned char)v.p[now]) &&
+	       islower((unsigned char)v.p[now + 1]);
+}
+
 static void put_code_point(struct out *o, struct view v, size_t was, size_t now, int32_t cp)
 {
-	const char *form = plain(cp);
+	const char *form = is_option(o, v, now, cp) ? "--" : plain(cp);
 
 	if (form)
 		put(o, form, strlen(form));

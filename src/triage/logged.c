@@ -341,9 +341,9 @@ void text_blank_log(char *s, const char *end)
 	while (s < end && (*s == ' ' || *s == '\t'))
 		s++;
 	n = (size_t)(end - s);
-	if (n > 3 &&
-	    (*s == '<' || *s == '#' ||
-	     (*s == '[' && (isdigit((unsigned char)s[1]) || (unsigned char)s[1] >= 0x80)))) {
+	if (n > 3 && (*s == '<' || *s == '#' ||
+		      (*s == '[' && (isdigit((unsigned char)s[1]) || (unsigned char)s[1] >= 0x80 ||
+				     (n > 5 && memcmp(s, "[pod/", 5) == 0))))) {
 		memset(s, ' ', n);
 		return;
 	}
