@@ -97,6 +97,9 @@ static bool word_goes_on(struct view line, struct view next, size_t width)
 		return false;
 	if (word.p[word.n - 1] == ':' || view_chr(word, '=') > 0)
 		return false;
+	/* "af:00.0": the address of another device of a list. */
+	if (word.n >= 7 && word.p[word.n - 5] == ':' && word.p[word.n - 2] == '.')
+		return false;
 	return t.n < 4 || u.n < 4 || memcmp(t.p, u.p, 4) != 0;
 }
 
