@@ -87,7 +87,7 @@ static void mend_word(char *s, size_t n)
 /* "55O.163", "l2.4": letters in a number of two figures at least. */
 static void mend_number(char *s, size_t n)
 {
-	size_t i, figures = 0, odd = 0;
+	size_t i, figures = 0, odd = 0, whole = n;
 
 	if (n > 3 && s[n - 1] == 'a') /* "sm_12Oa" */
 		n--;
@@ -98,7 +98,7 @@ static void mend_number(char *s, size_t n)
 		if (!isdigit((unsigned char)s[i]) && !strchr("OIl.", s[i]))
 			return;
 	}
-	if (!odd || figures < 2 || odd > figures || n < 4) /* "01O" is a mark of GitLab */
+	if (!odd || figures < 2 || odd > figures || whole < 4) /* "01O" is a mark of GitLab */
 		return;
 	for (i = 0; i < n; i++)
 		s[i] = s[i] == 'O' ? '0' : s[i] == 'I' || (s[i] == 'l' && i + 1 < n) ? '1' : s[i];
