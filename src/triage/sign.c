@@ -12,9 +12,9 @@
 #include "triage/hearsay.h"
 
 enum {
-	SIGNS_PER_ROW = 6,   /* kept; more are counted */
-	WORK_PER_ROW = 900,  /* matches that are tried, long windows counting more */
-	WORK_TOTAL = 150000, /* of all rows; beyond it each may do no more than WORK_LATE */
+	SIGNS_PER_ROW = 6,  /* kept; more are counted */
+	WORK_PER_ROW = 900, /* matches that are tried, long windows counting more */
+	WORK_TOTAL = 90000, /* of all rows; beyond it each may do no more than WORK_LATE */
 	WORK_LATE = 100,
 	WORK_UNIT = 200, /* bytes */
 	GIVE_UPS = 4,	 /* patterns that reach their bounds are not tried further */

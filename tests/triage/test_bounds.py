@@ -55,6 +55,9 @@ def random_block():
 
 def blocks():
     yield "P14 nothing but hits of signatures", literals()
+    yield "P14 commands said to be silent", b"lsmod | grep nvidia returns nothing\n" * 29000
+    yield "P14 gaps of patterns", (b"out of memory " + b"initialization CUDA peer ACS kernel " * 50
+                                   + b"\n") * 580
     yield "P3 one line", b"x" * MIB
     yield "P1 random bytes", random_block()
     yield "a log", b"".join(b"2024-05-01 12:00:%02d step %d loss=0.%d gpu mem 12GB\n"
