@@ -555,8 +555,12 @@ void owners_find(struct arena *a, struct text *t, struct owners *ret)
 
 bool owner_other_machine(const struct owners *list, size_t i)
 {
-	const struct owner *o = &list->v[i], *j = &list->v[list->judged];
+	const struct owner *o, *j;
 
+	if (!list->n)
+		return false;
+	o = &list->v[i];
+	j = &list->v[list->judged];
 	if (o->other != j->other)
 		return true;
 	return o->machine.n && j->machine.n && !same(o->machine, j->machine) &&

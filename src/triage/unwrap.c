@@ -78,7 +78,8 @@ static bool word_goes_on(struct view line, struct view next, size_t width)
 	struct view t = view_trim(line), u = view_trim(next), rest = u, word;
 	bool inside = t.n && strchr(",=-(", t.p[t.n - 1]); /* a sentence ends otherwise */
 
-	if (line.n < PIECE_LEAST || !view_word(&rest, &word) || line.n + 1 + word.n <= width)
+	if (!t.n || line.n < PIECE_LEAST || !view_word(&rest, &word) ||
+	    line.n + 1 + word.n <= width)
 		return false;
 	if (is_table(t) || is_table(u) || text_prompt(t).n || text_prompt(u).n)
 		return false;
