@@ -9,17 +9,17 @@
 
 /* One pattern a family; the whole match is the name. */
 static const char *const names[] = {
-	"\\b(?:NVIDIA )?(?:GeForce )?(?:RTX|GTX) ?\\d{3,4}(?: ?Ti\\b)?(?: ?SUPER\\b)?(?: D\\b)?"
-	"(?: (?:with )?Max-Q(?: Design)?| Laptop GPU| Mobile)?",
+	("\\b(?:NVIDIA )?(?:GeForce )?(?:RTX|GTX) ?\\d{3,4}(?: ?Ti\\b)?(?: ?SUPER\\b)?(?: D\\b)?"
+	 "(?: (?:with )?Max-Q(?: Design)?| Laptop GPU| Mobile)?"),
 	"\\b(?:NVIDIA )?GeForce (?:GT |GTS |MX ?)?\\d{2,4}(?:M|MX| Ti)?\\b",
-	"\\b(?:NVIDIA )?RTX (?:PRO )?\\d{4}(?: Ada(?: Generation)?| Blackwell)?(?: (?:Server|"
-	"Workstation|Max-Q)[\\w -]{0,30}Edition)?",
+	("\\b(?:NVIDIA )?RTX (?:PRO )?\\d{4}(?: Ada(?: Generation)?| Blackwell)?(?: (?:Server|"
+	 "Workstation|Max-Q)[\\w -]{0,30}Edition)?"),
 	"\\b(?:NVIDIA )?RTX A\\d{3,4}\\b",
 	"\\bTesla [A-Z]\\d{1,4}[a-z]?(?:-[A-Z0-9]+-\\d+GB)?\\b",
 	"\\bQuadro (?:RTX |GV|GP|[KMPT]{1,2})?\\d{2,4}M?\\b",
 	"\\b(?:NVIDIA )?TITAN (?:RTX\\b|V\\b|Xp\\b|X \\(Pascal\\)|X Pascal\\b|X\\b|Black\\b)",
-	"\\b(?:NVIDIA )?(?:A|V|P|H|B)(?:100|200|300|800|20)(?:[- ](?:SXM\\d?|PCIe|PCIE|NVL|"
-	"SXM\\d-\\d+GB|\\d+GB)(?:-\\d+GB| \\d+GB)?)*\\b",
+	("\\b(?:NVIDIA )?(?:A|V|P|H|B)(?:100|200|300|800|20)(?:[- ](?:SXM\\d?|PCIe|PCIE|NVL|"
+	 "SXM\\d-\\d+GB|\\d+GB)(?:-\\d+GB| \\d+GB)?)*\\b"),
 	"\\b(?:NVIDIA )?G[BH](?:10|200|300)\\b",
 	"\\b(?:NVIDIA )?(?:L40S?|A10G?|A30|A40|RTX 6000 Ada)\\b",
 	"\\bNVIDIA (?:L4|L20|T4|A2|A16|T1000|T400|T600)\\b",
