@@ -229,7 +229,7 @@ program() { # folder
 	fi
 	map="-ffile-prefix-map=$PWD=. -ffunction-sections -fdata-sections"
 	map="$map -fno-asynchronous-unwind-tables"
-	# For size: a short run takes the same, 64 MiB of text a tenth more; PCRE2 and libcrypto weigh more.
+	# For size: a short run takes the same, and 64 MiB of text a tenth more.
 	make --no-print-directory -j"$jobs" build/cuvet CC="$CC" AR="$AR" CFLAGS="-Os $map" \
 		CPPFLAGS="$defines ${after:+-idirafter $after}" \
 		LDFLAGS="-Wl,--gc-sections,--no-eh-frame-hdr,--build-id=sha1 -s $static" \
