@@ -446,31 +446,36 @@ static void rocm_image(struct judge *j, const struct planned *p)
 		       _("Take the CUDA image of the same project, such as pytorch/pytorch."));
 }
 
-/* CUDA of images that bring a framework of their own. */
-static void own_stack(struct judge *j, const struct planned *p)
+static void too_new_image(struct judge *j, const struct planned *p, const char *least,
+			  const char *older)
 {
-	const char *cuda = fact_value(&p->image_cuda, NULL), *least;
-	struct finding *f;
+	const char *cuda = fact_value(&p->image_cuda, NULL);
+	struct finding *f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "image", &p->image, NULL);
 
-	if (!fact_is(&p->image_family, "vllm") || !fact_yes(&p->final) ||
-	    !project_driver_below(j, p, cuda, &least))
-		return;
-	f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "image", &p->image, NULL);
 	finding_message(
 		j, f, _("The image is built on CUDA %s, which needs driver %s; the target has %s."),
 		cuda, least, look_cuda_driver(j->s)->value);
 	finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
-	finding_remedy(j, f, "%s",
-		       _("Take an older image: the last one of vllm on CUDA 12 is v0.19.0."))
-		->risk = RISK_SAFE;
+	finding_remedy(j, f, "%s", older)->risk = RISK_SAFE;
 	project_fix_driver(j, f, cuda);
+}
+
+/* CUDA of images that bring a framework of their own. */
+static void own_stack(struct judge *j, const struct planned *p)
+{
+	const char *cuda = fact_value(&p->image_cuda, NULL), *least;
+
+	if (!fact_is(&p->image_family, "vllm") || !fact_yes(&p->final) ||
+	    !project_driver_below(j, p, cuda, &least))
+		return;
+	too_new_image(j, p, least,
+		      _("Take an older image: the last one of vllm on CUDA 12 is v0.19.0."));
 }
 
 /* NVIDIA's own images bring cuda-compat, which serves data centre GPUs; GeForce has none. */
 static void ngc_stack(struct judge *j, const struct planned *p)
 {
 	const char *cuda = fact_value(&p->image_cuda, NULL), *least;
-	struct finding *f;
 	size_t i;
 
 	if (!fact_is(&p->image_family, "ngc") || !fact_yes(&p->final) || !project_linux(p))
@@ -483,16 +488,9 @@ static void ngc_stack(struct judge *j, const struct planned *p)
 	}
 	if (i == j->s->n_gpus || !project_driver_below(j, p, cuda, &least))
 		return;
-	f = project_finding(j, FINDING_DRIVER_TOO_OLD, p, "image", &p->image, NULL);
-	finding_message(
-		j, f, _("The image is built on CUDA %s, which needs driver %s; the target has %s."),
-		cuda, least, look_cuda_driver(j->s)->value);
-	finding_fact(j, f, "driver.version", look_cuda_driver(j->s), least);
-	finding_remedy(
-		j, f, "%s",
-		_("Take an older release of the image: up to 25.06 they are built on CUDA 12."))
-		->risk = RISK_SAFE;
-	project_fix_driver(j, f, cuda);
+	too_new_image(
+		j, p, least,
+		_("Take an older release of the image: up to 25.06 they are built on CUDA 12."));
 }
 
 static void run_project_image(struct judge *j)
