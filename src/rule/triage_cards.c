@@ -90,8 +90,7 @@ static struct finding *misfit(struct triage *t, const struct gpu_row *row, unsig
 					: triage_add(t, FINDING_VGPU_NEEDS_GRID_DRIVER, 66, terms);
 	}
 	if (strcmp(open, "required") == 0 &&
-	    (triage_has(t, "rm-init-failed") ||
-	     (triage_has(t, "smi-nodev") && branch >= 100)) &&
+	    (triage_has(t, "rm-init-failed") || (triage_has(t, "smi-nodev") && branch >= 100)) &&
 	    !fact_is(&s->driver.flavor, "open"))
 		return triage_add(t, FINDING_OPEN_MODULE_REQUIRED, 74, "rm-init-failed");
 	if (strcmp(open, "unsupported") == 0 && fact_is(&s->driver.flavor, "open"))
@@ -145,10 +144,10 @@ static void driver_and_gpu(struct triage *t)
 	for (i = 0; i < s->n_gpus; i++) {
 		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
 		unsigned branch = driver ? look_branch(driver) : 0;
+		unsigned last = row || branch < 100 ? 0 : last_branch(t, &s->gpus[i]);
 		struct finding *f = row ? misfit(t, row, branch) : NULL;
 
-		if (!row && branch >= 100 && last_branch(t, &s->gpus[i]) &&
-		    last_branch(t, &s->gpus[i]) < branch)
+		if (last && last < branch)
 			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails(t) ? 80 : 64, terms);
 		if (!f)
 			continue;
