@@ -38,6 +38,8 @@ struct triage {
 
 /* Is there a sign of this id or tag, or does the fact hold ("wsl", "torch-cpu")? */
 bool triage_has(const struct triage *t, const char *atom);
+/* A program says that it gets no GPU, in whatever words its framework has for it. */
+bool triage_no_gpu_got(const struct triage *t);
 /* The first sign of that id or tag; NULL when there is none. */
 const struct sign *triage_sign(const struct triage *t, const char *atom);
 /* What it names, or NULL. */

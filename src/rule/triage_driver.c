@@ -10,9 +10,7 @@
 
 static bool fails(const struct triage *t)
 {
-	return triage_has(t, "cuda-fails") || triage_has(t, "no-device") ||
-	       triage_has(t, "cuda-available-false") || triage_has(t, "tf-no-gpu") ||
-	       triage_has(t, "needs-cuda-fails");
+	return triage_no_gpu_got(t) || triage_has(t, "needs-cuda-fails");
 }
 
 /* -------- what a program brings needs a newer driver */

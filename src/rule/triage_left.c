@@ -83,3 +83,9 @@ bool triage_failure_left(const struct triage *t, const struct finding *harmless)
 			return true;
 	return false;
 }
+
+bool triage_no_gpu_got(const struct triage *t)
+{
+	return triage_has(t, "cuda-fails") || triage_has(t, "no-device") ||
+	       triage_has(t, "cuda-available-false") || triage_has(t, "tf-no-gpu");
+}

@@ -11,9 +11,7 @@
 
 static bool fails(const struct triage *t)
 {
-	return triage_has(t, "cuda-fails") || triage_has(t, "no-device") ||
-	       triage_has(t, "cuda-available-false") || triage_has(t, "tf-no-gpu") ||
-	       triage_has(t, "bad-ordinal");
+	return triage_no_gpu_got(t) || triage_has(t, "bad-ordinal");
 }
 
 /* A UUID, or the beginning of one, that none of the listed GPUs has. */

@@ -71,9 +71,8 @@ static const char rebooted[] =
 
 static bool fails(const struct triage *t)
 {
-	return triage_has(t, "cuda-fails") || triage_has(t, "no-device") ||
-	       triage_has(t, "smi-fails") || triage_has(t, "no-module-file") ||
-	       triage_has(t, "cuda-available-false") || triage_has(t, "tf-no-gpu");
+	return triage_no_gpu_got(t) || triage_has(t, "smi-fails") ||
+	       triage_has(t, "no-module-file");
 }
 
 /* Manjaro's kernels and their modules are packages by release: "linux66" and "linux66-nvidia". */
