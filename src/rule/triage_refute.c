@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a text that shows the GPU at work speaks against. Finds no cause of its own. */
+/* What a text that shows the GPU, or a part, at work speaks against. Finds no cause of its own. */
 #include "rule/triage.h"
 
 static const struct {
@@ -17,6 +17,8 @@ static const struct {
 	  "cuda-works|cuda-available-true !cuda-fails !cuda-available-false !no-device "
 	  "!bad-ordinal !error-seen !tf-no-gpu" },
 #undef AT_WORK
+	/* The CUDA provider was looked for, which the package for the processor never does. */
+	{ FINDING_ONNXRUNTIME_CPU_SHADOWS_GPU, "ort-load lib-missing|dll-fails !ort-cpu" },
 };
 
 void triage_refute(struct triage *t)
