@@ -332,11 +332,13 @@
 
 /*
  * A signature (compat table "signatures") that a pasted text matched, or what an extractor noticed
- * that is no fact of its own; source says in which line. It is evidence, never a finding.
+ * that is no fact of its own; source says in which line. It is evidence, never a finding. `end` is
+ * the last line of what takes several, or how a command that only looks was answered.
  */
 #define SIGN_FIELDS(F, L, O, A)                                   \
 	F(id, N_("signature"))                                    \
 	F(text, N_("line"))                                       \
+	F(end, N_("last line"))                                   \
 	F(value, N_("what it names"))                             \
 	F(count, N_("times"))
 

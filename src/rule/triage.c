@@ -237,18 +237,6 @@ const char *triage_value(const struct triage *t, const char *name)
 
 /* -------- conditions */
 
-static void evidence(struct triage *t, struct finding *f, const struct sign *g)
-{
-	size_t i;
-
-	for (i = 0; i < f->n_evidence; i++)
-		if (f->evidence[i].source && g->text.source &&
-		    strcmp(f->evidence[i].source, g->text.source) == 0)
-			return;
-	if (f->n_evidence < 8)
-		finding_evidence(t->j, f, "text", g->text.value, NULL, g->text.source);
-}
-
 /* One of "a|b|c"; the first that holds gives the evidence. */
 static bool one_of(struct triage *t, struct view term, struct finding *f)
 {
@@ -263,8 +251,8 @@ static bool one_of(struct triage *t, struct view term, struct finding *f)
 		buf[name.n] = '\0';
 		if (!triage_has(t, buf))
 			continue;
-		if (f && triage_sign(t, buf))
-			evidence(t, f, triage_sign(t, buf));
+		if (f)
+			triage_evidence(t, f, buf);
 		return true;
 	}
 	return false;
@@ -529,7 +517,7 @@ static struct finding *undecided(struct triage *t)
 	for (i = 0; i < t->j->s->n_signs && f->n_evidence < 3; i++) {
 		g = &t->j->s->signs[i];
 		if (row_of(t, g->id.value) && strncmp(g->id.value, "word-", 5) != 0)
-			evidence(t, f, g);
+			triage_evidence_sign(t, f, g);
 	}
 	if (!f->n_evidence)
 		f->message = _("The text holds nothing that could be judged.");
@@ -587,6 +575,7 @@ const struct finding *triage_root(struct judge *j)
 	root = root ? deepest(j, root, n_ordinary) : undecided(t);
 	severities(j, root);
 	contradicted(j, root);
+	triage_evidence_more(t, root);
 	triage_rule_out(t, root);
 	triage_mend(t, root);
 	return root;

@@ -51,6 +51,11 @@ const struct fact *triage_driver(const struct triage *t);
  * signs of the terms when they hold.
  */
 bool triage_holds(struct triage *t, const char *terms, struct finding *f);
+/* Adds what makes the atom hold, which has to, as evidence: each line once, the first few. */
+void triage_evidence(struct triage *t, struct finding *f, const char *atom);
+void triage_evidence_sign(struct triage *t, struct finding *f, const struct sign *g);
+/* What the text holds besides that a reader wants to see under this finding. */
+void triage_evidence_more(struct triage *t, struct finding *f);
 /* Adds the finding, or strengthens the one that is there; the signs of `terms` are its evidence. */
 struct finding *triage_add(struct triage *t, enum finding_id id, int weight, const char *terms);
 

@@ -13,9 +13,9 @@ enum { MATCHES_MAX = 250000 };
 /* -------- whose */
 
 /* "pasted line 12", with whose it is where a text shows several. */
-const char *paste_source(struct paste *p, size_t line)
+const char *paste_source_at(struct paste *p, size_t line, uint32_t number)
 {
-	const char *source = text_source(p->a, &p->t, line);
+	const char *source = text_source_at(p->a, &p->t, line, number);
 	size_t owner = line < p->t.n ? p->t.lines[line].owner : 0;
 
 	return owner && p->owners.n > 2 && p->owners.v[owner].label

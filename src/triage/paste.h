@@ -59,7 +59,11 @@ void paste_pci(struct paste *p, struct view id, size_t line);
 struct python *paste_python(struct paste *p, size_t line);
 /* Does the line speak of another machine, container or environment than the judged one? */
 bool paste_foreign(const struct paste *p, size_t line, enum scope scope);
-const char *paste_source(struct paste *p, size_t line);
+const char *paste_source_at(struct paste *p, size_t line, uint32_t number);
+static inline const char *paste_source(struct paste *p, size_t line)
+{
+	return paste_source_at(p, line, p->t.lines[line < p->t.n ? line : p->t.n - 1].number);
+}
 /* May an extractor look at lines far away once more?  Bounded for texts of nothing but such lines.
  */
 bool paste_may_look(struct paste *p);

@@ -41,6 +41,9 @@ struct scan {
 	struct err *err;
 };
 
+static void sign_add_hit(struct paste *p, const char *id, size_t line, struct view value,
+			 struct view hit);
+
 /* -------- one candidate */
 
 /* The line and a few behind it, since messages wrap; of an endless line the part around the hit. */
@@ -143,7 +146,8 @@ static bool counts(const struct scan *s, const struct row *row, size_t line)
 	return true;
 }
 
-static void keep(struct scan *s, struct row *row, const struct regex_match *m, size_t line)
+static void keep(struct scan *s, struct row *row, const struct regex_match *m, size_t line,
+		 struct view hit)
 {
 	struct view value = { 0 };
 	size_t i;
@@ -155,7 +159,7 @@ static void keep(struct scan *s, struct row *row, const struct regex_match *m, s
 		value = view_trim(m->group[i]);
 	row->found++;
 	if (row->found <= SIGNS_PER_ROW) {
-		sign_add(s->p, row->b->id, line, value);
+		sign_add_hit(s->p, row->b->id, line, value, hit);
 		take_facts(s, row, m, line);
 	}
 }
@@ -163,7 +167,7 @@ static void keep(struct scan *s, struct row *row, const struct regex_match *m, s
 static int try_row(struct scan *s, struct row *row, size_t at)
 {
 	struct regex_match m = { .n = 0 };
-	struct view win, said = { 0 };
+	struct view win, said = { 0 }, hit = { .p = s->p->t.s.p + at, .n = 1 };
 	size_t line;
 
 	row->tries++;
@@ -191,10 +195,11 @@ static int try_row(struct scan *s, struct row *row, size_t at)
 		/* A match that begins on a later line is that line's. */
 		if (win.p + m.start > s->p->t.lines[line].s.p + s->p->t.lines[line].s.n)
 			return 0;
+		hit = (struct view){ .p = win.p + m.start, .n = m.end - m.start };
 	}
 	row->last_line = line + 1;
 	if (!hearsay(s->p, line, s->p->t.s.p + at))
-		keep(s, row, &m, line);
+		keep(s, row, &m, line, hit);
 	return 0;
 }
 
@@ -325,11 +330,66 @@ static bool leads_elsewhere(const char *id)
 	return strncmp(id, "shell-", 6) == 0 || strcmp(id, "slurm-allocation") == 0;
 }
 
+static void set_shown(struct paste *p, struct fact *f, struct view v, const char *source)
+{
+	if (v.n > TEXT_SHOWN)
+		v.n = TEXT_SHOWN;
+	if (v.n)
+		fact_set(f, view_dup(p->a, v), source);
+}
+
+/* The command only looks: its answer is short, and says what is meant. */
+static bool only_looks(struct view cmd)
+{
+	static const char *const programs[] = { "cat",	    "echo",  "getenforce", "grep",
+						"ls",	    "lsmod", "mokutil",	   "modinfo",
+						"readlink", "stat",  "uname",	   "which" };
+	struct view word;
+	size_t i;
+
+	if (!view_word(&cmd, &word) || (view_is(word, "sudo") && !view_word(&cmd, &word)))
+		return false;
+	for (i = 0; i < ARRAY_LEN(programs); i++)
+		if (view_is(word, programs[i]))
+			return true;
+	return view_ends(word, "nvcc");
+}
+
+/* The line where the hit ends, or the first of the answer to a command that only looks. */
+static size_t last_line(const struct paste *p, size_t line, struct view hit)
+{
+	const struct text *t = &p->t;
+	struct view cmd = line_cmd(&t->lines[line]);
+	size_t last;
+
+	if (!hit.n || hit.p < t->s.p || hit.p + hit.n > t->s.p + t->s.n)
+		return line;
+	last = text_line_at(t, (size_t)(hit.p + hit.n - 1 - t->s.p));
+	/* Not where the prompt is what was noticed. */
+	if (last <= line && cmd.n && hit.p + hit.n > cmd.p && only_looks(cmd))
+		for (last = line + 1; last < t->n && !t->lines[last].s.n;)
+			last++;
+	while (last > line && last < t->n && !t->lines[last].s.n)
+		last--;
+	return last < t->n && last > line && !t->lines[last].cmd_at &&
+			       t->lines[last].file == t->lines[line].file
+		       ? last
+		       : line;
+}
+
 void sign_add(struct paste *p, const char *id, size_t line, struct view value)
+{
+	sign_add_hit(p, id, line, value, value);
+}
+
+static void sign_add_hit(struct paste *p, const char *id, size_t line, struct view value,
+			 struct view hit)
 {
 	const char *source;
 	struct view text;
+	uint32_t number;
 	struct sign *g;
+	size_t last;
 
 	if (!p->t.n || p->s->n_signs >= 2000 || p->filling || hearsay(p, line, value.p))
 		return;
@@ -338,16 +398,15 @@ void sign_add(struct paste *p, const char *id, size_t line, struct view value)
 	else if (!leads_elsewhere(id) && paste_foreign(p, line, SCOPE_ENV) &&
 		 owner_other_machine(&p->owners, p->t.lines[line].owner))
 		return;
-	source = paste_source(p, line);
-	text = p->t.lines[line].s;
-	if (text.n > TEXT_SHOWN)
-		text.n = TEXT_SHOWN;
+	text = text_piece(&p->t, line, hit, &number);
+	source = paste_source_at(p, line, number);
+	last = last_line(p, line, hit);
 	g = ARENA_APPEND(p->a, p->s->signs, p->s->n_signs);
 	fact_set(&g->id, id, source);
-	fact_set(&g->text, view_dup(p->a, text), source);
-	if (value.n)
-		fact_set(&g->value,
-			 view_dup(p->a, value.n > TEXT_SHOWN ? (struct view){ value.p, TEXT_SHOWN }
-							     : value),
-			 source);
+	fact_set(&g->text,
+		 view_dup(p->a, text.n > TEXT_SHOWN ? (struct view){ text.p, TEXT_SHOWN } : text),
+		 source);
+	if (last > line)
+		set_shown(p, &g->end, p->t.lines[last].s, paste_source(p, last));
+	set_shown(p, &g->value, value, source);
 }

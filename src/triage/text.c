@@ -143,7 +143,7 @@ static void blank_all_quotes(char *s, size_t n)
 	}
 }
 
-static void split(struct cutter *c, size_t from, char *s, size_t n)
+static void split(struct arena *a, struct cutter *c, size_t from, char *s, size_t n)
 {
 	struct text *t = c->t;
 	size_t i, was, start = from;
@@ -153,10 +153,12 @@ static void split(struct cutter *c, size_t from, char *s, size_t n)
 	for (i = from; i <= n; i++) {
 		if (i < n && s[i] == '\r') { /* an end that was taken out, before or in the line */
 			s[i] = ' ';
-			if (inside)
+			if (inside) {
+				*ARENA_APPEND(a, t->joints, t->n_joints) = (uint32_t)i;
 				later++;
-			else
+			} else {
 				number++;
+			}
 		}
 		inside |= i < n && s[i] != ' ';
 		if (i < n && s[i] != '\n' && s[i] != '\v')
@@ -202,16 +204,59 @@ void text_add(struct arena *a, struct text *t, const char *name, struct view raw
 	text_unmargin(s + from, more.n);
 	text_unwrap(s + from, more.n);
 	reserve(a, t, s + from, more.n);
-	split(&c, from, s, from + more.n);
+	split(a, &c, from, s, from + more.n);
 	t->s = (struct view){ .p = s, .n = from + more.n };
 }
 
-const char *text_source(struct arena *a, const struct text *t, size_t line)
+const char *text_source_at(struct arena *a, const struct text *t, size_t line, uint32_t number)
 {
 	const struct line *l = &t->lines[line < t->n ? line : t->n - 1];
 
 	return arena_printf(a, "%s line %u", t->n_files > 1 ? t->files[l->file] : "pasted",
-			    (unsigned)l->number);
+			    (unsigned)number);
+}
+
+const char *text_source(struct arena *a, const struct text *t, size_t line)
+{
+	return text_source_at(a, t, line, t->lines[line < t->n ? line : t->n - 1].number);
+}
+
+/* The first joint at or behind the place. */
+static size_t joint_from(const struct text *t, size_t at)
+{
+	size_t lo = 0, hi = t->n_joints, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (t->joints[mid] < at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+struct view text_piece(const struct text *t, size_t line, struct view hit, uint32_t *ret_number)
+{
+	const struct line *l = &t->lines[line];
+	size_t from = (size_t)(l->s.p - t->s.p), to = from + l->s.n, i, at, end;
+
+	*ret_number = l->number;
+	if (!hit.p || hit.p < l->s.p || hit.p >= l->s.p + l->s.n)
+		return l->s;
+	at = (size_t)(hit.p - t->s.p);
+	end = at + hit.n;
+	for (i = joint_from(t, from); i < t->n_joints && t->joints[i] < to; i++) {
+		if (t->joints[i] >= end) {
+			to = t->joints[i];
+			break;
+		}
+		if (t->joints[i] <= at) {
+			from = t->joints[i] + 1;
+			++*ret_number;
+		}
+	}
+	return view_trim((struct view){ .p = t->s.p + from, .n = to - from });
 }
 
 size_t text_line_at(const struct text *t, size_t at)

@@ -50,6 +50,8 @@ struct text {
 	bool cut; /* lines beyond TEXT_LINES_MAX were left out */
 	size_t n_files;
 	const char **files; /* names, for sources */
+	uint32_t *joints;   /* ascending places in s where the end of a line was taken out */
+	size_t n_joints;
 };
 
 /*
@@ -59,6 +61,13 @@ struct text {
 void text_add(struct arena *a, struct text *t, const char *name, struct view raw);
 /* "pasted line 12", or "notes.txt line 12" when there are several texts. */
 const char *text_source(struct arena *a, const struct text *t, size_t line);
+/*
+ * Of a line that was joined of several the part, or parts, in which `hit` stands, as they stood in
+ * the paste; the whole line when hit is not of it. ret_number: of its first line there.
+ */
+struct view text_piece(const struct text *t, size_t line, struct view hit, uint32_t *ret_number);
+/* As text_source, for that number. */
+const char *text_source_at(struct arena *a, const struct text *t, size_t line, uint32_t number);
 /* Index of the line in which byte `at` of s lies. */
 size_t text_line_at(const struct text *t, size_t at);
 /* Does the prompt line `i` have output?  Blank lines are none. */
