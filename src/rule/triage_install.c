@@ -229,10 +229,9 @@ static void taken_back(struct triage *t)
 }
 
 /* Has what PyPI gives here for this release no CUDA? */
-static bool pypi_without_cuda(struct triage *t, const char *release)
+static bool pypi_without_cuda(struct triage *t, const char *release, const char *platform)
 {
 	const struct torch_row *const *rows = compat_torch_of_release(t->j->c, release);
-	const char *platform = look_platform(t->j->s);
 
 	for (; *rows; rows++)
 		if ((*rows)->pypi_default && strcmp((*rows)->platform, platform) == 0)
@@ -275,7 +274,7 @@ static void replaced(struct triage *t)
 		was_cuda = true;
 	if (was_cuda && (strstr(now, "+cpu") || triage_has(t, "torch-cpu") ||
 			 (!is_cuda && (triage_has(t, "windows") || triage_has(t, "cpu-said") ||
-				       pypi_without_cuda(t, now)))))
+				       pypi_without_cuda(t, now, look_platform(t->j->s))))))
 		triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 93,
 			   "uninstalled-torch|installed-torch");
 	else if (was_cuda && triage_has(t, "uninstalled-torch") && !triage_has(t, "torch-asked"))
@@ -451,6 +450,33 @@ static void mended(struct triage *t)
 	t->against[FINDING_CPU_ONLY_PLATFORM] = true;
 }
 
+/*
+ * What pip takes from PyPI for Windows has no CUDA. A release without a tag that pip found
+ * installed, or that a project pins, came from there, unless conda or another index is named.
+ */
+static void plain_on_windows(struct triage *t)
+{
+	const struct python *p = t->j->s->n_pythons ? &t->j->s->pythons[0] : NULL;
+	const struct package *have = find(p, "torch");
+	const char *release = have ? fact_value(&have->version, NULL) : NULL;
+	bool found = triage_has(t, "pip-has-torch") && release;
+
+	if (!found)
+		release = triage_value(t, "torch-pinned-plain");
+	if (!release || strchr(release, '+') || !triage_has(t, "windows") ||
+	    (p && (fact_known(&p->torch.cuda) || fact_known(&p->torch.variant))) ||
+	    triage_has(t, "conda-asked-torch") ||
+	    !(triage_has(t, "cuda-available-false") || triage_has(t, "cpu-said") ||
+	      triage_has(t, "bare-false")))
+		return;
+	if (!found && (triage_has(t, "index-tag") || triage_has(t, "torch-plus-any") ||
+		       !(triage_has(t, "reqs-installed") || triage_has(t, "pip-torch"))))
+		return;
+	if (pypi_without_cuda(t, release, "windows_x86_64"))
+		triage_add(t, FINDING_CPU_ONLY_WHEEL, 76,
+			   found ? "pip-has-torch" : "torch-pinned-plain");
+}
+
 void triage_install(struct triage *t)
 {
 	mended(t);
@@ -459,6 +485,7 @@ void triage_install(struct triage *t)
 	not_found(t);
 	replaced(t);
 	taken_back(t);
+	plain_on_windows(t);
 	two_pins(t);
 	pairs(t);
 }

@@ -58,7 +58,7 @@ static size_t user_at(const char *text, const char *p, const char **ret_name)
 		if (strncmp(p, homes[i], strlen(homes[i])) != 0)
 			continue;
 		*ret_name = p + strlen(homes[i]);
-		n = strcspn(*ret_name, "/\\:;, \t\"'");
+		n = strcspn(*ret_name, "/\\:;, \t\"'>");
 		return n;
 	}
 	return 0;

@@ -261,6 +261,31 @@ static void satisfied(struct paste *p, struct view s, size_t i)
 		paste_package(p, m.group[1], m.group[2], i);
 }
 
+/* "it uninstalls torch 2.5.1+cu121 and replaces it with torch-2.6.0": told of an installer, not of
+ * what one did oneself or advises. */
+static void told_exchange(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (!paste_match(
+		    p,
+		    "\\b(?:uninstall|remov|replac|overwr|downgrad|chang)\\w*\\s+(?:\\w+\\s+){0,3}"
+		    "[`'\"]?(?:py)?torch(?:[-=` ]|==)+v?(\\d+\\.\\d+\\.\\d+\\+cu\\d+)[`'\"]?"
+		    "(?:,|\\s)[^.;?\\n]{0,40}?\\b(?:with|by|to|install\\w*)\\s+(?:it (?:with|by)\\s+)?(?:\\w+\\s+){0,2}?"
+		    "[`'\"]?(?:(?:py)?torch(?:[-=` ]|==)+)?v?(\\d+\\.\\d+\\.\\d+(?:\\+cpu)?)(?![\\w.+])",
+		    s, &m) ||
+	    paste_match(
+		    p,
+		    "\\b(?:I|we|you|please)\\b(?:'ve| have| had| then| also| should| can| could| must| "
+		    "need to| to| first)* (?:uninstall|remov|replac|downgrad|chang|upgrad|updat)"
+		    "|^\\W*(?:uninstall|remove|replace|downgrade|change|upgrade|update)\\b",
+		    s, NULL))
+		return;
+	sign_add(p, "uninstalled-torch", i, m.group[1]);
+	sign_add(p, "installed-torch", i, m.group[2]);
+	paste_fact(p, "torch.version", m.group[2], i);
+}
+
 static void index_tag(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
@@ -336,6 +361,8 @@ static void install_line(struct paste *p, size_t i)
 		uv_changes(p, s, i);
 	if (view_find(s, "torch-") >= 0)
 		taken_up(p, s, i);
+	if (view_find(s, "+cu") >= 0)
+		told_exchange(p, s, i);
 	if (view_find(s, "ing torch (") >= 0)
 		poetry_changes(p, s, i);
 	if (view_starts(s, "Requirement already satisfied"))

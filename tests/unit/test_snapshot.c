@@ -142,9 +142,13 @@ static void P7_redaction_masks_the_same_thing_the_same_way(void **state)
 	fact_set(&v->name, "PIP_INDEX_URL", "environ");
 	fact_set(&v->value, "https://bob:hunter2@pkg.example/simple hf_abcdefghijklmnopqrstuv",
 		 "environ");
+	v = ARENA_APPEND(a, s.environment, s.n_environment);
+	fact_set(&v->name, "PROMPT", "environ");
+	fact_set(&v->value, "(base) C:\\Users\\ana>pip3 list", "environ");
 	source_redact(a, &s);
 	text = saved(a, &s);
 	assert_null(strstr(text, "ana"));
+	assert_non_null(strstr(text, "user1>pip3 list"));
 	assert_null(strstr(text, "967d376f"));
 	assert_null(strstr(text, "hunter2"));
 	assert_null(strstr(text, "hf_abc"));
