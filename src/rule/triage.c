@@ -199,6 +199,7 @@ static void fact_atoms(struct triage *t)
 	when(t, major_of(s, "numpy") >= 2, "numpy-2");
 	when(t, major_of(s, "numpy") == 1, "numpy-1");
 	when(t, fact_known(&s->driver.version), "driver");
+	when(t, fact_is(&s->driver.flavor, "open"), "module-open");
 	when(t, s->n_toolkits > 0, "toolkit");
 	when(t, toolkit_other_major(t, torch), "toolkit-other-major");
 	when(t,

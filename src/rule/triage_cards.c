@@ -101,12 +101,18 @@ static struct finding *misfit(struct triage *t, const struct gpu_row *row, unsig
 	return NULL;
 }
 
-/* Of one who names a branch alone no more is known. */
+/* Where no driver is loaded or installed: of the module on the disk, or of the branch alone that is
+ * named. */
 static const char *driver_said(const struct triage *t)
 {
 	const struct fact *version = triage_driver(t);
+	const char *module = triage_value(t, "modinfo-version");
 
-	return version ? version->value : triage_value(t, "driver-branch-said");
+	if (!module)
+		module = triage_value(t, "module-core-version");
+	if (version)
+		return version->value;
+	return module ? module : triage_value(t, "driver-branch-said");
 }
 
 /*

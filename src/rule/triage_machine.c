@@ -208,6 +208,24 @@ static const char *upstream(struct arena *a, const char *version)
 	return arena_strndup(a, version, n);
 }
 
+/* Part of the driver, whose version has to be the module's; not what is made to a version of its
+ * own, or judged by a rule of its own. */
+static bool of_driver(const char *name)
+{
+	static const char *const others[] = { "container",	"persistenced", "settings",
+					      "modprobe",	"firmware",	"fabricmanager",
+					      "fabric-manager", "imex",		"nvidia-mig",
+					      "nvidia-fs" };
+	size_t i;
+
+	if (!strstr(name, "nvidia") && strncmp(name, "libcuda1", 8) != 0)
+		return false;
+	for (i = 0; i < ARRAY_LEN(others); i++)
+		if (strstr(name, others[i]))
+			return false;
+	return true;
+}
+
 static void packages(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -221,10 +239,7 @@ static void packages(struct triage *t)
 		const char *v = upstream(t->j->a, fact_value(&s->os_packages[i].version, ""));
 		struct finding *f;
 
-		if (look_branch(v) < 100 || !strchr(v, '.') || strstr(name, "container") ||
-		    (!strstr(name, "nvidia") && strncmp(name, "libcuda1", 8) != 0) ||
-		    strstr(name, "persistenced") || strstr(name, "settings") ||
-		    strstr(name, "modprobe") || strstr(name, "firmware"))
+		if (look_branch(v) < 100 || !strchr(v, '.') || !of_driver(name))
 			continue;
 		if (!first)
 			first = v;

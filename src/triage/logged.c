@@ -69,6 +69,18 @@ static size_t short_stamp(struct view v)
 	return n && 6 + n < v.n && v.p[6 + n] == ' ' ? 6 + n : 0;
 }
 
+/*
+ * Of "host nvidia-gridd[12]" where NVIDIA's daemon begins, whose messages say nothing of the GPU
+ * without its name; 0 for other programs.
+ */
+static size_t daemon_at(struct view v)
+{
+	ptrdiff_t host = view_find(v, " ");
+	struct view program = view_skip(v, host < 0 ? v.n : (size_t)host + 1);
+
+	return view_starts(program, "nvidia-") || view_starts(program, "nv-") ? v.n - program.n : 0;
+}
+
 /* "May 31 09:35:42 host kernel: ", "May 31 09:35:42 host prog[12]: ". */
 static size_t syslog_at(struct view v)
 {
@@ -95,7 +107,10 @@ static size_t syslog_at(struct view v)
 	i += n + 1;
 	/* Host and program; a date alone ("Thu Jun 14") is no log line. */
 	colon = view_find(view_skip(v, i), ": ");
-	return colon > 0 && colon < 100 ? i + (size_t)colon + 2 : 0;
+	if (colon <= 0 || colon >= 100)
+		return 0;
+	n = daemon_at((struct view){ v.p + i, (size_t)colon });
+	return n ? i + n : i + (size_t)colon + 2;
 }
 
 /* "[INFO]", "[real_accelerator.py:203:get_accelerator]", "[rank0]:", "(EngineCore pid=12)". */

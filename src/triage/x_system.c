@@ -81,11 +81,19 @@ static void module_version(struct paste *p, struct view version, size_t i)
 		sign_add(p, "module-core-version", i, version);
 }
 
-/* What modinfo -F version and /sys/module/NAME/version print. */
-static void bare_version(struct paste *p, struct view s, size_t i)
+static struct view flavor_of(struct view license)
+{
+	return view_find(license, "GPL") >= 0 ? VIEW("open") : VIEW("proprietary");
+}
+
+/* What modinfo -F and /sys/module/NAME/version print. */
+static void bare_value(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
+	if (paste_under(p, i, "modinfo -F license nvidia") &&
+	    paste_match(p, "^(?:NVIDIA|Dual MIT/GPL)$", s, NULL))
+		paste_fact(p, "driver.flavor", flavor_of(s), i);
 	if (paste_match(p, "^/sys/module/nvidia(\\w*)/version:(\\d{3}\\.[\\d.]+)$", s, &m))
 		sign_add(p, m.group[1].n ? "module-set-version" : "module-core-version", i,
 			 m.group[2]);
@@ -108,9 +116,7 @@ static void modinfo(struct paste *p, struct view s, size_t i)
 		sign_add(p, "modinfo-version", i, m.group[1]);
 		module_version(p, m.group[1], i);
 	} else if (paste_match(p, "^license:\\s+(\\S.*)$", s, &m) && paste_under(p, i, "nvidia"))
-		paste_fact(p, "driver.flavor",
-			   view_find(m.group[1], "GPL") >= 0 ? VIEW("open") : VIEW("proprietary"),
-			   i);
+		paste_fact(p, "driver.flavor", flavor_of(m.group[1]), i);
 	else if (paste_match(p, "^filename:\\s+/lib/modules/([^/]+)/\\S*nvidia", s, &m))
 		sign_add(p, "modinfo-kernel", i, m.group[1]);
 	else if (paste_match(p, "^vermagic:\\s+(\\S+)", s, &m))
@@ -148,7 +154,7 @@ static void modules_line(struct paste *p, size_t i)
 		modinfo(p, s, i);
 	loaded_version(p, s, i);
 	if (view_starts(s, "/sys/module/nvidia") || (p->t.lines[i].by != NO_COMMAND && s.n < 40))
-		bare_version(p, s, i);
+		bare_value(p, s, i);
 	if (view_find(s, "ecure") >= 0)
 		secure_boot(p, s, i);
 }
