@@ -17,6 +17,9 @@ static const struct {
 	  "cuda-works|cuda-available-true !cuda-fails !cuda-available-false !no-device "
 	  "!bad-ordinal !error-seen !tf-no-gpu" },
 #undef AT_WORK
+	/* Code was looked for that fits the GPU, so one is visible. */
+	{ FINDING_VISIBLE_DEVICES_WRONG,
+	  "no-kernel-image !no-device !bad-ordinal !cuda-available-false" },
 	/* The CUDA provider was looked for, which the package for the processor never does. */
 	{ FINDING_ONNXRUNTIME_CPU_SHADOWS_GPU, "ort-load lib-missing|dll-fails !ort-cpu" },
 };

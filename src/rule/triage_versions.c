@@ -241,7 +241,9 @@ static void by_age(struct triage *t)
 			return;
 		}
 	}
-	if (triage_has(t, "no-kernel-image") && !triage_has(t, "uninstalled-torch"))
+	/* Without the build of PyTorch it may as well be PyTorch itself. */
+	if ((row || triage_has(t, "addon-named")) && triage_has(t, "no-kernel-image") &&
+	    !triage_has(t, "uninstalled-torch"))
 		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 62, "no-kernel-image");
 }
 

@@ -21,7 +21,7 @@ static bool speaks_of_wishes(struct paste *p, struct view s)
 	return paste_match(
 		p,
 		"\\b(?:requires?|required|needs?|minimum|at least|or (?:newer|later|higher)|"
-		"should|recommend(?:s|ed)?|supports?|supported|please install|instead of|"
+		"should|(?<!as )recommend(?:s|ed)?|supports?|supported|please install|instead of|"
 		"for example)\\b|\\be\\.g\\.|>=|\\?$|"
 		"\xed\x95\x84\xec\x9a\x94|\xec\x9d\xb4\xec\x83\x81",
 		s, NULL);
@@ -103,6 +103,11 @@ static const struct {
 	{ "orch",
 	  "\\b(?:py)?torch(?: version| is|:)?\\s*v?(\\d\\.\\d+(?:\\.\\d+)?(?:\\+[a-z]+[\\d.]*)?)"
 	  "(?=[\\s,;:)]|\\.(?:\\s|$)|$)",
+	  "torch.version" },
+	/* Of what comes with a CUDA tag and from 1.0 on, it is PyTorch whose name is left out. */
+	{ "+cu",
+	  "(?:^|\\b(?:installed|version|using|have|had|is|got|prints?|gives|run|running|on|with)|[:=>])"
+	  "\\s*['\"`(]{0,2}([12]\\.\\d{1,2}\\.\\d\\+cu1[0-3]\\d)(?![\\w.])",
 	  "torch.version" },
 	{ "\xed\x8c\x8c\xec\x9d\xb4\xed\x86\xa0\xec\xb9\x98",
 	  "\xed\x8c\x8c\xec\x9d\xb4\xed\x86\xa0\xec\xb9\x98\\s*(\\d\\.\\d+(?:\\.\\d+)?)",
