@@ -9,11 +9,41 @@
 #include "base/attr.h"
 #include "triage/text.h"
 
+enum { COMMENT_MOST = 2000 };
+
+/* "<!-- Please paste the output here. For example: ... -->": a form speaks, and nobody else. */
+static bool is_form_comment(struct view v)
+{
+	static const char *const words[] = { "lease ",	 "escribe",  "xample",	"e.g.",
+					     "aste the", "rovide ",  "ill in",	"pplicable",
+					     "emove th", "elete th", "nclude ", "Before " };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(words); i++)
+		if (view_find(v, words[i]) >= 0)
+			return true;
+	return false;
+}
+
+static void blank_form_comment(char *s, size_t n)
+{
+	struct view v = { s, n < COMMENT_MOST ? n : COMMENT_MOST };
+	ptrdiff_t end = view_find(v, "-->"), i;
+
+	if (end < 0 || !is_form_comment((struct view){ s, (size_t)end }))
+		return;
+	for (i = 0; i < end + 3; i++)
+		if (s[i] != '\n')
+			s[i] = ' ';
+}
+
 void text_blank_examples(char *s, size_t n)
 {
 	size_t i, k;
 
 	for (i = 0; i + 5 < n; i++) {
+		if (s[i] == '<' && memcmp(s + i, "<!--", 4) == 0)
+			blank_form_comment(s + i, n - i);
 		if (s[i] != '[' ||
 		    (memcmp(s + i + 1, "e.g", 3) != 0 && memcmp(s + i + 1, "E.g", 3) != 0))
 			continue;

@@ -7,7 +7,7 @@
 #include "base/regex.h"
 
 enum {
-	BEFORE_MIN = 8,
+	BEFORE_MIN = 6,
 	BEFORE_MAX = 240, /* bytes before the place that are looked at */
 };
 
@@ -23,6 +23,8 @@ static const char told[] =
 	"tell)\\b"
 	"|\\b(?:someone|somebody|some (?:people|users)|other (?:people|users)|others|many people)\\b"
 	"[^.!?]{0,20}\\b(?:had|gets?|got|saw|sees?|have|has|reports?|reported|mentions?|mentioned)\\b"
+	"|^[-*] (?:fix(?:e[sd])?|catch(?:es)?|handles?|avoids?|detects?|works? around)\\b[^\\n]{0,60}"
+	"[\"'`]$"
 	"|\\bwhat if\\b(?: (?:I|we|it|this|that)\\b(?: \\w+)?)?|\\bwhat (?:would|will|might) happen\\b"
 	"|\\b(?:would|will|could|might) (?:I|we|this|that) (?:also |then |still |not )?"
 	"(?:get|see|end up|run into|hit)\\b";
@@ -35,6 +37,8 @@ static const char own[] =
 
 /* Said behind it: whose it was, or that it is only asked about. */
 static const char said_behind[] =
+	"^[^\\n]{0,160}?[\"'`)] on (?:his|her|their) (?:own )?(?:laptop|machine|pc|computer|server|box|"
+	"workstation|desktop|system)\\b|"
 	"^[^\\n]{0,160}?[\"'`)]{0,2} ?(?:--?|[;,.(]) ?(?:"
 	"that(?: is|'s| was) what (?:my |the |a )?(?!I\\b|we\\b)\\w+ (?:\\w+ )?"
 	"(?:had|got|saw|reported|gets|sees)\\b"

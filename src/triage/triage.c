@@ -55,6 +55,7 @@ int triage_snapshot(struct arena *a, struct compat *c, const struct text *t, str
 		prose_take(p);
 		distro_take(p);
 		fragments_fill(p);
+		complaint_take(p);
 	}
 	if (!r && p->packages_seen >= 4)
 		fact_flag(&ret->parts.python, true, "pasted");

@@ -179,11 +179,42 @@ static void mig_list_row(struct paste *p, struct view s, size_t i)
 		fact_set(&g->mig_mode, "enabled", paste_source(p, i));
 }
 
+/* -------- processes */
+
+/*
+ * "|  GPU       PID   Type   Process name ... |", ruled off by "====", and the table's end at once:
+ * not even "No running processes found" stands there. The driver names processes of which this
+ * container or virtual machine knows nothing.
+ */
+static void process_head(struct paste *p, size_t i)
+{
+	size_t k = i + 1;
+
+	while (k < p->t.n && k < i + 3 && view_find(p->t.lines[k].s, "====") < 0)
+		k++;
+	if (k + 1 < p->t.n && view_find(p->t.lines[k].s, "====") >= 0 &&
+	    view_starts(p->t.lines[k + 1].s, "+--"))
+		sign_add(p, "smi-processes-hidden", i, (struct view){ 0 });
+}
+
+/* "|    0   N/A  N/A     28290      C   python                 1012MiB |". */
+static void process_row(struct paste *p, struct view s, size_t i)
+{
+	if (paste_match(
+		    p,
+		    "^\\|\\s+\\d+\\s+(?:(?:N/A|\\d+)\\s+){0,2}\\d+\\s+(?:C|G|C\\+G|M\\+C)\\s+\\S",
+		    s, NULL))
+		sign_add(p, "smi-process", i, (struct view){ 0 });
+}
+
 static void table_line(struct paste *p, struct view s, size_t i)
 {
 	if (view_find(s, "MiB") >= 0) {
 		second_row(p, s, i);
 		mig_row(p, s, i);
+		process_row(p, s, i);
+	} else if (view_find(s, "Process name") >= 0) {
+		process_head(p, i);
 	} else if (view_find(s, "abled") >= 0) {
 		mig_mode(p, s, i);
 	} else if (view_find(s, "No MIG") >= 0) {

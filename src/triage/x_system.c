@@ -271,6 +271,16 @@ static const char *xid_meaning(struct view n)
 	return "xid-other";
 }
 
+/* Somebody asks what an Xid is, or tells of a card that is no longer there. */
+static bool xid_only_told(struct paste *p, struct view s)
+{
+	return paste_match(
+		p,
+		"\\bwhat (?:does|do|is|are) (?:an? |the )?Xids? |\\b(?:card|gpu|board|it) "
+		"(?:was|were|has been|got) (?:since |then )?(?:replaced|swapped|RMA)",
+		s, NULL);
+}
+
 static void kernel_log_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
@@ -286,7 +296,8 @@ static void kernel_log_line(struct paste *p, size_t i)
 	    !paste_match(
 		    p,
 		    "Xid\\s*(?:\\(?(?:PCI:)?([0-9a-fA-F:.]*)[^)]*\\))?\\s*[:=]?\\s*(\\d{1,3})\\b",
-		    s, &m))
+		    s, &m) ||
+	    xid_only_told(p, s))
 		return;
 	sign_add(p, xid_meaning(m.group[2]), i, m.group[2]);
 	if (p->s->n_log >= 500)
