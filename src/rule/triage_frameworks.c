@@ -29,13 +29,18 @@ struct needs {
 	unsigned cudnn;	  /* major; 0: not known */
 };
 
-/* A toolkit in the text, the first that it names; NULL when it names none. */
+/*
+ * A toolkit in the text, the first that it names, or the CUDA of "CUDA 12.0, cuDNN 8.9", which is
+ * what somebody installed for the framework; NULL when it names none.
+ */
 static const struct fact *toolkit(const struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
+	const struct sign *g = triage_sign(t, "cuda-beside-cudnn");
 
-	return s->n_toolkits && fact_known(&s->toolkits[0].version) ? &s->toolkits[0].version
-								    : NULL;
+	if (s->n_toolkits && fact_known(&s->toolkits[0].version))
+		return &s->toolkits[0].version;
+	return g && fact_known(&g->value) ? &g->value : NULL;
 }
 
 /* Up to CUDA 10 each minor release has libraries of its own names. */

@@ -30,6 +30,7 @@ static const char *const symptoms[] = {
 	"smi-fails",
 	"nccl-fails",
 	"nccl-hang",
+	"crash-said",
 };
 
 static const char *const successes[] = { "works", "cuda-works", "cuda-available-true",

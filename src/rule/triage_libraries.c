@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/arena.h"
 #include "base/strbuf.h"
@@ -48,6 +49,12 @@ static bool serves(const char *have, const char *want)
 
 enum have { HAVE_NONE, HAVE_OTHER, HAVE_SAME };
 
+/* A file in a listing, or one that somebody says is there. */
+static bool is_there(const struct sign *g)
+{
+	return fact_is(&g->id, "lib-listed") || fact_is(&g->id, "lib-there-said");
+}
+
 /* Does the text list this library, in this version or in another? */
 static enum have listed(struct triage *t, const struct soname *want, const struct sign **ret)
 {
@@ -57,7 +64,7 @@ static enum have listed(struct triage *t, const struct soname *want, const struc
 	size_t i;
 
 	for (i = 0; i < s->n_signs; i++) {
-		if (!fact_is(&s->signs[i].id, "lib-listed") ||
+		if (!is_there(&s->signs[i]) ||
 		    !parse(fact_value(&s->signs[i].value, NULL), &have) ||
 		    strcmp(have.name, want->name) != 0)
 			continue;
@@ -243,20 +250,30 @@ static int cudnn_wheel(const struct python *p)
 	return 0;
 }
 
+/* A file of that major of cuDNN: "libcudnn.so.9", "cudnn_ops_infer64_8.dll". */
+static bool cudnn_of(const struct sign *g, int major)
+{
+	const char *value = fact_value(&g->value, ""), *at;
+	struct soname have;
+
+	if (fact_is(&g->id, "dll-listed") || strstr(value, ".dll")) {
+		at = strncmp(value, "cudnn", 5) == 0 ? strstr(value, "64_") : NULL;
+		return at && strtol(at + 3, NULL, 10) == major;
+	}
+	return is_there(g) && parse(value, &have) && strncmp(have.name, "libcudnn", 8) == 0 &&
+	       strtol(have.version, NULL, 10) == major;
+}
+
 /* The cuDNN that is asked for is among the files that the text lists. */
 static void cudnn_there(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
 	int want = triage_has(t, "wants-cudnn-9") ? 9 : triage_has(t, "wants-cudnn-8") ? 8 : 0;
-	struct soname have;
 	struct finding *f;
 	size_t i;
 
 	for (i = 0; want && i < s->n_signs; i++) {
-		if (!fact_is(&s->signs[i].id, "lib-listed") ||
-		    !parse(fact_value(&s->signs[i].value, NULL), &have) ||
-		    strncmp(have.name, "libcudnn", 8) != 0 ||
-		    strtol(have.version, NULL, 10) != want)
+		if (!cudnn_of(&s->signs[i], want))
 			continue;
 		f = triage_add(t, FINDING_LIB_PATH_NOT_SET, 82, "wants-cudnn-9|wants-cudnn-8");
 		finding_evidence(t->j, f, "text", s->signs[i].text.value, NULL,
@@ -333,6 +350,30 @@ static void ort(struct triage *t)
 		t->against[FINDING_MISSING_CUDA_RUNTIME_LIB] = true;
 }
 
+/* A library of Windows that is not found, and that the text may show to be there. */
+static void dll_missing(struct triage *t, const struct sign *g)
+{
+	const struct snapshot *s = t->j->s;
+	const char *name = fact_value(&g->value, "");
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < s->n_signs && *name; i++) {
+		const struct sign *at = &s->signs[i];
+
+		if ((!fact_is(&at->id, "dll-listed") && !fact_is(&at->id, "lib-there-said")) ||
+		    strcasecmp(fact_value(&at->value, ""), name) != 0)
+			continue;
+		f = triage_add(t, FINDING_LIB_PATH_NOT_SET, 84, NULL);
+		finding_evidence(t->j, f, "text", g->text.value, NULL, g->text.source);
+		finding_evidence(t->j, f, "text", at->text.value, NULL, at->text.source);
+		finding_message(t->j, f, _("%s%s%s is there and not where the loader looks."), name,
+				"", "");
+		return;
+	}
+	triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, 66, "dll-missing");
+}
+
 static void missing_and(struct triage *t, const struct sign *g)
 {
 	missing(t, g);
@@ -353,7 +394,7 @@ void triage_libraries(struct triage *t)
 		else if (fact_is(&s->signs[i].id, "nvjitlink-wanted"))
 			of_another_major(t, &s->signs[i]);
 		else if (fact_is(&s->signs[i].id, "dll-missing"))
-			triage_add(t, FINDING_MISSING_CUDA_RUNTIME_LIB, 66, "dll-missing");
+			dll_missing(t, &s->signs[i]);
 	cudnn_there(t);
 	cudnn_major(t);
 	ort(t);

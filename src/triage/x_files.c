@@ -145,6 +145,21 @@ static void library(struct paste *p, struct view s, size_t i)
 	}
 }
 
+/*
+ * A library of Windows in a listing: "C:\\...\\bin\\cudart64_110.dll" by itself, or a row of dir.
+ */
+static void dll(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p,
+			"^(?:[A-Za-z]:[\\\\/][^:*?\"<>|]{0,200}[\\\\/]|"
+			"\\d[\\d./-]{7,9}\\s[^\\\\/:]{0,8}:?[^\\\\/:]{0,60}\\s|-a[\\w-]{3,4}\\s.{0,60}\\s)"
+			"((?:cud|cublas|cufft|curand|cusolver|cusparse|nvrtc|nvinfer)\\w*64_\\w+\\.dll)$",
+			s, &m))
+		sign_add(p, "dll-listed", i, m.group[1]);
+}
+
 /* A container's mounts: the version of the driver's libraries that it was started with. */
 static void mounted(struct paste *p, struct view s, size_t i)
 {
@@ -232,6 +247,8 @@ static void files_line(struct paste *p, size_t i)
 		listed_nodes(p, s, i);
 	if (view_find(s, "->") > 0)
 		link_line(p, s, i);
+	if (view_find(s, ".dll") > 0)
+		dll(p, s, i);
 	if (view_find(s, ".so") <= 0)
 		return;
 	if (paste_under(p, i, "mountinfo") || paste_under(p, i, "/mounts") ||
