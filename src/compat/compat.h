@@ -60,6 +60,12 @@ bool compat_raw_list(struct compat *c, const char *table, size_t i, const char *
  */
 size_t compat_find(struct compat *c, const char *table, size_t from, const char *field,
 		   const char *value);
+/*
+ * The row whose member `field` is `value`, of a table that is sorted by that text alone, bytewise
+ * (check.py holds "signatures" to that); NULL when there is none.
+ */
+const struct json *compat_sorted(struct compat *c, const char *table, const char *field,
+				 const char *value);
 const char *compat_table_date(struct compat *c, const char *table);
 const char *compat_source(struct compat *c, const char *table, const char *key);
 

@@ -456,6 +456,27 @@ size_t compat_find(struct compat *c, const char *name, size_t from, const char *
 	return t ? table_find(c, t, from, field, value) : 0;
 }
 
+const struct json *compat_sorted(struct compat *c, const char *name, const char *field,
+				 const char *value)
+{
+	size_t lo = 0, hi = compat_count(c, name), mid;
+	const char *text;
+	int order;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		text = compat_text(c, name, mid, field);
+		order = strcmp(value, text ? text : "");
+		if (order == 0)
+			return compat_row(c, name, mid);
+		if (order < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return NULL;
+}
+
 static void offer_keys(struct compat *c, struct table *t, bool all, struct near *near)
 {
 	const struct table_key *k, *keys = compat_table_keys(t->name);

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of what holds: the signs of a text, their tags, and what follows from the facts. */
+#include "rule/triage_parts.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "rule/look.h"
+#include "rule/mend.h"
+
+static void atom(struct triage *t, const char *name, const struct sign *sign)
+{
+	*ARENA_APPEND(t->j->a, t->atoms, t->n_atoms) =
+		(struct triage_atom){ .name = name, .sign = sign };
+}
+
+static void points_of(struct triage *t, const struct json *row)
+{
+	const struct json *v;
+	enum finding_id id;
+	int64_t w;
+
+	for (v = json_first(json_get(row, "for")); v; v = json_next(v))
+		if (json_int(v, &w) && w > 0 && w <= 100 && finding_lookup(json_key(v), &id) &&
+		    w > t->points[id])
+			t->points[id] = (int)w;
+	for (v = json_first(json_get(row, "against")); v; v = json_next(v))
+		if (json_str(v) && finding_lookup(json_str(v), &id))
+			t->against[id] = true;
+}
+
+static void sign_atoms(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct json *row, *v;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		const char *id = s->signs[i].id.value;
+
+		if (triage_has(t, id)) {
+			atom(t, id, &s->signs[i]);
+			continue;
+		}
+		atom(t, id, &s->signs[i]);
+		row = triage_row(t, id);
+		if (!row)
+			continue;
+		for (v = json_first(json_get(row, "tags")); v; v = json_next(v))
+			if (json_str(v))
+				atom(t, json_str(v), &s->signs[i]);
+		points_of(t, row);
+	}
+}
+
+static void when(struct triage *t, bool holds, const char *name)
+{
+	if (holds && !triage_has(t, name))
+		atom(t, name, NULL);
+}
+
+/* A variable of the environment begins with the text. */
+static bool env_starts(const struct snapshot *s, const char *name, const char *text)
+{
+	const char *v = snapshot_env(s, name);
+
+	return v && strncmp(v, text, strlen(text)) == 0;
+}
+
+/* One GPU by an index above 0. */
+static bool one_index(const struct snapshot *s)
+{
+	const char *v = snapshot_env(s, "CUDA_VISIBLE_DEVICES");
+
+	return v && *v >= '1' && *v <= '9' && strspn(v, "0123456789") == strlen(v);
+}
+
+/* nvcc of another major than the CUDA of PyTorch, which then refuses to compile with it. */
+static bool toolkit_other_major(struct triage *t, const struct torch *torch)
+{
+	const struct snapshot *s = t->j->s;
+	const char *cuda = torch ? look_torch_cuda(t->j, torch) : NULL;
+	const char *kit = s->n_toolkits ? fact_value(&s->toolkits[0].version, NULL) : NULL;
+
+	return cuda && kit && look_branch(cuda) != look_branch(kit);
+}
+
+/* Every index that is named is the one without CUDA. */
+static bool only_cpu_index(const struct snapshot *s)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		if (!fact_is(&s->signs[i].id, "index-tag"))
+			continue;
+		any = true;
+		if (!fact_is(&s->signs[i].value, "cpu"))
+			return false;
+	}
+	return any;
+}
+
+/* The major release of a package of the judged environment; 0 when it is not known. */
+static unsigned major_of(const struct snapshot *s, const char *name)
+{
+	const struct package *p = s->n_pythons ? python_package(&s->pythons[0], name) : NULL;
+
+	return p && fact_known(&p->version) ? look_branch(p->version.value) : 0;
+}
+
+/* LD_LIBRARY_PATH names the toolkit of another release than the one that PyTorch brings. */
+static bool path_of_other_cuda(struct triage *t, const struct torch *torch)
+{
+	const char *cuda = torch ? look_torch_cuda(t->j, torch) : NULL;
+	const char *path = snapshot_env(t->j->s, "LD_LIBRARY_PATH");
+	const char *at = path ? strstr(path, "/cuda-") : NULL;
+
+	return cuda && at && at[6] >= '0' && at[6] <= '9' &&
+	       strncmp(at + 6, cuda, strlen(cuda)) != 0;
+}
+
+static void fact_atoms(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
+	const char *variant = torch ? look_torch_variant(t->j, torch) : NULL;
+	bool cpu = (variant && strncmp(variant, "cpu", 3) == 0) || triage_has(t, "conda-torch-cpu");
+	bool wsl = look_is_wsl(s) || triage_has(t, "is-wsl");
+	bool rocm = (variant && strncmp(variant, "rocm", 4) == 0) || triage_has(t, "torch-rocm");
+
+	if (torch && torch->cuda.state == FACT_ABSENT && !rocm)
+		cpu = true;
+	when(t, wsl, "wsl");
+	when(t, !wsl && (fact_is(&s->host.system, "windows") || triage_has(t, "is-windows")),
+	     "windows");
+	when(t, fact_is(&s->host.system, "macos"), "macos");
+	when(t, !triage_has(t, "windows") && !triage_has(t, "macos"), "linux");
+	when(t, fact_is(&s->host.arch, "aarch64") || triage_has(t, "is-aarch64"), "aarch64");
+	when(t, fact_is(&s->host.libc, "musl") || triage_has(t, "is-alpine"), "musl");
+	when(t,
+	     triage_has(t, "container-run") || triage_has(t, "container-prompt") ||
+		     triage_has(t, "is-container"),
+	     "container");
+	when(t, torch && fact_known(&torch->version), "torch");
+	when(t, env_starts(s, "CUDA_VISIBLE_DEVICES", "MIG-"), "mig-chosen");
+	when(t,
+	     env_starts(s, "NVIDIA_VISIBLE_DEVICES", "GPU-") ||
+		     env_starts(s, "NVIDIA_VISIBLE_DEVICES", "MIG-"),
+	     "given-by-uuid");
+	when(t, one_index(s), "one-index");
+	when(t,
+	     snapshot_env(s, "LD_LIBRARY_PATH") &&
+		     (strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cuda") ||
+		      strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cudnn")),
+	     "ld-path-cuda");
+	when(t, path_of_other_cuda(t, torch), "ld-path-other-cuda");
+	when(t, cpu, "torch-cpu");
+	when(t, rocm, "torch-rocm");
+	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
+	when(t, s->n_gpus > 0, "gpu");
+	when(t, look_virtual_gpu(s), "vgpu");
+	when(t, mend_family(t) != NULL, mend_family(t));
+	when(t, triage_has(t, "on-ubuntu") || triage_has(t, "on-debian"), "on-apt");
+	when(t, triage_all_ampere(s), "gpus-ampere");
+	when(t, triage_before_volta(s), "gpus-before-volta");
+	when(t, triage_jax_without_cuda(s), "jax-alone");
+	when(t, only_cpu_index(s), "cpu-index");
+	when(t, major_of(s, "numpy") >= 2, "numpy-2");
+	when(t, major_of(s, "numpy") == 1, "numpy-1");
+	when(t, fact_known(&s->driver.version), "driver");
+	when(t, fact_is(&s->driver.flavor, "open"), "module-open");
+	when(t, s->n_toolkits > 0, "toolkit");
+	when(t, toolkit_other_major(t, torch), "toolkit-other-major");
+	when(t,
+	     triage_has(t, "smi-gpu") ||
+		     (triage_has(t, "smi-header") && !triage_has(t, "smi-fails")) ||
+		     triage_has(t, "smi-said-ok"),
+	     "smi-works");
+}
+
+const struct json *triage_row(const struct triage *t, const char *id)
+{
+	return compat_sorted(t->j->c, "signatures", "id", id);
+}
+
+void triage_atoms(struct triage *t)
+{
+	sign_atoms(t);
+	fact_atoms(t);
+}
+
+bool triage_has(const struct triage *t, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_atoms; i++)
+		if (strcmp(t->atoms[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+const struct sign *triage_sign(const struct triage *t, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_atoms; i++)
+		if (t->atoms[i].sign && strcmp(t->atoms[i].name, name) == 0)
+			return t->atoms[i].sign;
+	return NULL;
+}
+
+const char *triage_value(const struct triage *t, const char *name)
+{
+	const struct sign *g = triage_sign(t, name);
+
+	return g ? fact_value(&g->value, NULL) : NULL;
+}
