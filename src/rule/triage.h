@@ -40,6 +40,10 @@ struct triage {
 bool triage_has(const struct triage *t, const char *atom);
 /* A program says that it gets no GPU, in whatever words its framework has for it. */
 bool triage_no_gpu_got(const struct triage *t);
+/* The same, or that there is no device of the number that it asks for. */
+bool triage_device_refused(const struct triage *t);
+/* The text says that the file which `target` names, by its path or its name, is not there. */
+bool triage_path_gone(const struct triage *t, const char *target);
 /* The first sign of that id or tag; NULL when there is none. */
 const struct sign *triage_sign(const struct triage *t, const char *atom);
 /* What it names, or NULL. */
@@ -69,6 +73,9 @@ bool triage_all_ampere(const struct snapshot *s);
 bool triage_before_volta(const struct snapshot *s);
 void triage_libraries(struct triage *t);
 void triage_machine(struct triage *t);
+/* Parts of triage_machine(). */
+void triage_visible(struct triage *t);
+void triage_toolkit(struct triage *t);
 void triage_driver_rules(struct triage *t);
 void triage_install(struct triage *t);
 /* Speaks against causes where the text shows the GPU at work (t->against). */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about where the toolkit is: CUDA_HOME, the link /usr/local/cuda, the folders that are
+ * listed. */
+#include <ctype.h>
+#include <string.h>
+
+#include "rule/look.h"
+#include "rule/triage.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool triage_path_gone(const struct triage *t, const char *target)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	for (i = 0; target && *target && i < s->n_signs; i++) {
+		const char *path = fact_is(&s->signs[i].id, "path-gone")
+					   ? fact_value(&s->signs[i].value, NULL)
+					   : NULL;
+
+		if (path && strcmp(*target == '/' ? path : base_name(path),
+				   *target == '/' ? target : base_name(target)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* CUDA_HOME is a folder that holds bin, neither bin itself nor a list of folders. */
+static void cuda_home(struct triage *t)
+{
+	static const char *const names[] = { "CUDA_HOME", "CUDA_PATH" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		const struct fact *v = snapshot_env_fact(t->j->s, names[i]);
+		struct view s = view_of(v ? v->value : NULL);
+		struct finding *f;
+
+		if (!v || strchr(v->value, '$'))
+			continue;
+		if (!view_ends(s, "/bin") && !view_ends(s, "/bin/") && !view_ends(s, "/lib64") &&
+		    !view_ends(s, "/nvcc") && !(v->value[0] == ':') && view_find(s, ":/") <= 0)
+			continue;
+		if (view_find(s, ":/") == 1)
+			continue; /* "C:/Program Files" */
+		f = triage_add(t, FINDING_CUDA_HOME_WRONG, 88, NULL);
+		finding_fact(t->j, f, names[i], v, "/usr/local/cuda");
+	}
+}
+
+/* "12.1" of "/usr/local/cuda-12.1", where a listing of all toolkits does not show it. */
+static bool not_listed(const struct triage *t, const char *path)
+{
+	const struct snapshot *s = t->j->s;
+	const char *v = path ? strstr(path, "/usr/local/cuda-") : NULL;
+	bool any = false;
+	size_t i;
+
+	if (!v || !isdigit((unsigned char)v[16]) || !strchr(v + 16, '.'))
+		return false;
+	for (i = 0; i < s->n_signs; i++) {
+		const char *have;
+
+		if (!fact_is(&s->signs[i].id, "toolkit-folder"))
+			continue;
+		have = fact_value(&s->signs[i].value, "-");
+		any = true;
+		if (strncmp(v + 16, have, strlen(have)) == 0 &&
+		    !isdigit((unsigned char)v[16 + strlen(have)]))
+			return false;
+	}
+	return any || triage_path_gone(t, path);
+}
+
+static void absent_toolkit(struct triage *t)
+{
+	const struct fact *home = snapshot_env_fact(t->j->s, "CUDA_HOME");
+	const struct snapshot *s = t->j->s;
+	struct finding *f;
+	size_t i;
+
+	if (!home)
+		home = snapshot_env_fact(t->j->s, "CUDA_PATH");
+	if (home && not_listed(t, home->value)) {
+		f = triage_add(t, FINDING_CUDA_HOME_WRONG, 86, NULL);
+		finding_fact(t->j, f, "CUDA_HOME", home, "/usr/local/cuda");
+	}
+	for (i = 0; i < s->n_signs; i++)
+		if (fact_is(&s->signs[i].id, "link-cuda") &&
+		    not_listed(t, s->signs[i].value.value)) {
+			triage_add(t, FINDING_TOOLKIT_SYMLINK_BROKEN, 86,
+				   "link-cuda toolkit-folder|path-gone");
+			return;
+		}
+}
+
+/* A program looks for nvcc in the folder that CUDA_HOME names, and the shell has one elsewhere. */
+static void home_without_nvcc(struct triage *t)
+{
+	static const char tail[] = "/bin/nvcc";
+	const struct fact *home = snapshot_env_fact(t->j->s, "CUDA_HOME");
+	const char *looked = triage_value(t, "nvcc-looked-for");
+	struct finding *f;
+	size_t n;
+
+	if (!home)
+		home = snapshot_env_fact(t->j->s, "CUDA_PATH");
+	n = home ? strlen(home->value) : 0;
+	if (!n || !looked || strncmp(looked, home->value, n) != 0)
+		return;
+	if (strcmp(looked + n - (home->value[n - 1] == '/'), tail) != 0)
+		return;
+	f = triage_add(t, FINDING_CUDA_HOME_WRONG,
+		       triage_has(t, "nvcc-printed") || triage_has(t, "nvcc-path") ? 90 : 56,
+		       "nvcc-looked-for");
+	finding_fact(t->j, f, "CUDA_HOME", home, "/usr/local/cuda");
+}
+
+void triage_toolkit(struct triage *t)
+{
+	cuda_home(t);
+	absent_toolkit(t);
+	home_without_nvcc(t);
+}
