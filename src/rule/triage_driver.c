@@ -31,11 +31,17 @@ static const char *of_tensorflow(struct triage *t, const struct python *p)
 	return NULL;
 }
 
-/* The CUDA of a package whose name says it: "jax-cuda12-plugin", "cupy-cuda11x", "cupy-cuda112". */
+/* The CUDA of a package whose name says it: "jax-cuda12-plugin", "cupy-cuda11x", "cupy-cuda112"; of
+ * older releases of jaxlib the version does: "0.4.24+cuda12.cudnn89". */
 static const char *of_name(struct triage *t, const struct python *p)
 {
 	static const char *const stems[] = { "jax-cuda", "cupy-cuda" };
+	const struct package *jaxlib = python_package(p, "jaxlib");
+	const char *label = jaxlib ? strstr(fact_value(&jaxlib->version, ""), "+cuda") : NULL;
 	size_t i, k;
+
+	if (label && strspn(label + strlen("+cuda"), "0123456789") >= 2)
+		return arena_printf(t->j->a, "%.2s.0", label + strlen("+cuda"));
 
 	for (i = 0; i < p->n_packages; i++) {
 		const char *name = fact_value(&p->packages[i].name, "");
