@@ -68,6 +68,16 @@ static bool env_starts(const struct snapshot *s, const char *name, const char *t
 	return v && strncmp(v, text, strlen(text)) == 0;
 }
 
+/* Two MIG instances and more are listed. */
+static bool several_instances(const struct snapshot *s)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n_gpus; i++)
+		n += s->gpus[i].mig_devices.n;
+	return n > 1;
+}
+
 /* One GPU by an index above 0. */
 static bool one_index(const struct snapshot *s)
 {
@@ -150,6 +160,7 @@ static void fact_atoms(struct triage *t)
 		     env_starts(s, "NVIDIA_VISIBLE_DEVICES", "MIG-"),
 	     "given-by-uuid");
 	when(t, one_index(s), "one-index");
+	when(t, several_instances(s), "mig-several");
 	when(t,
 	     snapshot_env(s, "LD_LIBRARY_PATH") &&
 		     (strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cuda") ||

@@ -122,9 +122,34 @@ static void home_without_nvcc(struct triage *t)
 	finding_fact(t->j, f, "CUDA_HOME", home, "/usr/local/cuda");
 }
 
+/* "10.1" of "/usr/local/cuda-10.1/bin/nvcc": the toolkit that a path names; empty when none. */
+static struct view toolkit_of(const char *path)
+{
+	const char *v = path ? strstr(path, "/cuda-") : NULL;
+
+	return (struct view){ v ? v + 6 : NULL, v ? strspn(v + 6, "0123456789.") : 0 };
+}
+
+/* nvcc of the shell is of PyTorch's CUDA, and CUDA_HOME, which a build asks first, of another. */
+static void home_of_other(struct triage *t)
+{
+	const struct torch *torch = t->j->s->n_pythons ? &t->j->s->pythons[0].torch : NULL;
+	const char *cuda = torch ? look_torch_cuda(t->j, torch) : NULL;
+	const struct fact *v = snapshot_env_fact(t->j->s, "CUDA_HOME");
+	struct view home = toolkit_of(v ? v->value : NULL);
+	struct view nvcc = toolkit_of(triage_value(t, "nvcc-path"));
+	struct finding *f;
+
+	if (!cuda || !home.n || !nvcc.n || view_is(home, cuda) || !view_is(nvcc, cuda))
+		return;
+	f = triage_add(t, FINDING_CUDA_HOME_WRONG, 84, "nvcc-path");
+	finding_fact(t->j, f, "CUDA_HOME", v, cuda);
+}
+
 void triage_toolkit(struct triage *t)
 {
 	cuda_home(t);
 	absent_toolkit(t);
 	home_without_nvcc(t);
+	home_of_other(t);
 }

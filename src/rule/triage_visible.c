@@ -79,6 +79,22 @@ static void nvidia_visible(struct triage *t)
 	finding_fact(t->j, f, "NVIDIA_VISIBLE_DEVICES", v, "all");
 }
 
+/* Instances come and go: either this one is gone, or the specification is older than it. */
+static void cdi_instance(struct triage *t, const char *uuid)
+{
+	const struct snapshot *s = t->j->s;
+	bool any = false, there = false;
+	size_t i, k;
+
+	for (i = 0; i < s->n_gpus; i++)
+		for (k = 0; k < s->gpus[i].mig_devices.n; k++) {
+			any = true;
+			there |= strcmp(s->gpus[i].mig_devices.values[k], uuid) == 0;
+		}
+	triage_add(t, any && !there ? FINDING_MIG_DEVICE_NOT_SELECTED : FINDING_CDI_SPEC_STALE, 90,
+		   "cdi-unresolvable");
+}
+
 /* A device is asked for by an index that the CDI specification, of an earlier time, doesn't list.
  */
 static void cdi_index(struct triage *t)
@@ -88,6 +104,10 @@ static void cdi_index(struct triage *t)
 	const struct snapshot *s = t->j->s;
 	size_t i, listed = 0;
 
+	if (index && strncmp(index + 15, "MIG-", 4) == 0) {
+		cdi_instance(t, index + 15);
+		return;
+	}
 	if (!index || !isdigit((unsigned char)index[15]))
 		return;
 	for (i = 0; i < s->n_signs; i++) {

@@ -114,8 +114,8 @@ static void library(struct paste *p, struct view s, size_t i)
 
 	if (view_find(s, "No such file") >= 0 || view_find(s, "cannot open") >= 0 ||
 	    view_find(s, "not found") >= 0 || view_find(s, "undefined symbol") >= 0 ||
-	    view_find(s, "Unable to load") >= 0 || view_find(s, "annot load") >= 0 || view_find(s, "Error") >= 0 ||
-	    view_find(s, "error") >= 0)
+	    view_find(s, "Unable to load") >= 0 || view_find(s, "annot load") >= 0 ||
+	    view_find(s, "Error") >= 0 || view_find(s, "error") >= 0)
 		return;
 	if (paste_match(p, "libnvidia-ml\\.so\\.(\\d{3}\\.\\d+(?:\\.\\d+)?)", s, &m) &&
 	    p->t.lines[i].by != NO_COMMAND) {
@@ -223,6 +223,18 @@ static void toolkit_folder(struct paste *p, const struct line *l, size_t i)
 	}
 }
 
+/* Where "readlink -f /usr/local/cuda" leads, be it there or not. */
+static void followed(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+
+	if (p->t.lines[i].by != NO_COMMAND &&
+	    paste_match(p, "^(?:readlink|realpath)(?: -\\w+)* /usr/local/cuda/?$",
+			line_cmd(&p->t.lines[p->t.lines[i].by]), NULL) &&
+	    paste_match(p, "^/\\S+$", s, NULL))
+		sign_add(p, "link-cuda", i, s);
+}
+
 static void files_line(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
@@ -237,6 +249,7 @@ static void files_line(struct paste *p, size_t i)
 	if (view_find(s, "cuda-") >= 0)
 		toolkit_folder(p, l, i);
 	kernel_folder(p, i);
+	followed(p, i);
 	if (s.n > 3 && view_find(s, "nv") >= 0 &&
 	    (mode_line(p, s, &(struct regex_match){ 0 }) ||
 	     (l->by != NO_COMMAND && (view_find(line_cmd(&p->t.lines[l->by]), "ls ") >= 0 ||
