@@ -96,8 +96,8 @@ static bool toolkit_other_major(struct triage *t, const struct torch *torch)
 	return cuda && kit && look_branch(cuda) != look_branch(kit);
 }
 
-/* Every index that is named is the one without CUDA. */
-static bool only_cpu_index(const struct snapshot *s)
+/* Every index that is named is of this kind: "cpu", "rocm". */
+static bool only_index(const struct snapshot *s, const char *kind)
 {
 	bool any = false;
 	size_t i;
@@ -106,7 +106,7 @@ static bool only_cpu_index(const struct snapshot *s)
 		if (!fact_is(&s->signs[i].id, "index-tag"))
 			continue;
 		any = true;
-		if (!fact_is(&s->signs[i].value, "cpu"))
+		if (!view_starts(view_of(fact_value(&s->signs[i].value, "")), kind))
 			return false;
 	}
 	return any;
@@ -138,7 +138,8 @@ static void fact_atoms(struct triage *t)
 	const char *variant = torch ? look_torch_variant(t->j, torch) : NULL;
 	bool cpu = (variant && strncmp(variant, "cpu", 3) == 0) || triage_has(t, "conda-torch-cpu");
 	bool wsl = look_is_wsl(s) || triage_has(t, "is-wsl");
-	bool rocm = (variant && strncmp(variant, "rocm", 4) == 0) || triage_has(t, "torch-rocm");
+	bool rocm = (variant && strncmp(variant, "rocm", 4) == 0) || triage_has(t, "torch-rocm") ||
+		    (!variant && only_index(s, "rocm"));
 
 	if (torch && torch->cuda.state == FACT_ABSENT && !rocm)
 		cpu = true;
@@ -177,7 +178,7 @@ static void fact_atoms(struct triage *t)
 	when(t, triage_all_ampere(s), "gpus-ampere");
 	when(t, triage_before_volta(s), "gpus-before-volta");
 	when(t, triage_jax_without_cuda(s), "jax-alone");
-	when(t, only_cpu_index(s), "cpu-index");
+	when(t, only_index(s, "cpu"), "cpu-index");
 	when(t, major_of(s, "numpy") >= 2, "numpy-2");
 	when(t, major_of(s, "numpy") == 1, "numpy-1");
 	when(t, fact_known(&s->driver.version), "driver");

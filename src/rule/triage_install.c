@@ -167,6 +167,12 @@ static void not_found(struct triage *t)
 	} else if (r.variant && !r.platform) {
 		triage_add(t, FINDING_CPU_ONLY_PLATFORM, triage_has(t, "macos") ? 84 : 66,
 			   "no-dist");
+	} else if (plus && triage_has(t, "no-dist-untagged")) {
+		f = triage_add(t, FINDING_WRONG_INDEX_TAG, 82, "no-dist-untagged");
+		finding_message(t->j, f,
+				_("The indexes that were searched have PyTorch %s for this Python, "
+				  "and not as %s."),
+				version, variant);
 	} else if (r.variant && r.any_python && !r.python) {
 		f = triage_add(t, FINDING_PYTHON_NO_WHEEL, 86, "no-dist");
 		finding_message(t->j, f, _("PyTorch %s has no wheel for Python %s here."), version,

@@ -253,12 +253,18 @@ static void poetry_changes(struct paste *p, struct view s, size_t i)
 static void satisfied(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
+	size_t n;
 
-	if (paste_match(p,
-			"^Requirement already satisfied: ([A-Za-z][\\w.-]*)\\S* in \\S.{0,300}"
-			"\\((\\d[\\w.+]*)\\)$",
-			s, &m))
+	/* Lines that were joined hold several. */
+	for (n = 0; n < 20; n++, s = view_skip(s, m.end)) {
+		if (!paste_match(
+			    p,
+			    "Requirement already satisfied: ([A-Za-z][\\w.-]*)\\S* in \\S.{0,300}?"
+			    "\\((\\d[\\w.+]*)\\)(?=\\s|$)",
+			    s, &m))
+			return;
 		paste_package(p, m.group[1], m.group[2], i);
+	}
 }
 
 /* "it uninstalls torch 2.5.1+cu121 and replaces it with torch-2.6.0": told of an installer, not of
@@ -322,6 +328,19 @@ static void wanted(struct paste *p, struct view s, size_t i)
 		sign_add(p, "wants-package", i, m.group[1]);
 }
 
+/* "torch==2.3.1+cu121 (from versions: 2.3.0, 2.3.1, 2.3.1+cpu)": the release is there for this
+ * Python. */
+static void listed_untagged(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p,
+			"torch==(\\d+\\.\\d+\\.\\d+)\\+cu\\d+ \\(from versions: (?:[^)]*[ ,])?"
+			"\\1(?:\\+\\w+)?[,)]",
+			s, &m))
+		sign_add(p, "no-dist-untagged", i, m.group[1]);
+}
+
 /* "Using cached https://x/torch-2.7.0%2Bcu128-cp310-...whl": each wheel that pip takes up. */
 static void taken_up(struct paste *p, struct view s, size_t i)
 {
@@ -365,8 +384,10 @@ static void install_line(struct paste *p, size_t i)
 		told_exchange(p, s, i);
 	if (view_find(s, "ing torch (") >= 0)
 		poetry_changes(p, s, i);
-	if (view_starts(s, "Requirement already satisfied"))
+	if (view_find(s, "Requirement already satisfied") >= 0)
 		satisfied(p, s, i);
+	if (view_find(s, "(from versions: ") > 0)
+		listed_untagged(p, s, i);
 	if (view_starts(s, "Successfully installed") ||
 	    view_find(s, "Successfully installed ") >= 0)
 		installed(p, view_skip(s, (size_t)view_find(s, "Successfully installed")), i);

@@ -258,6 +258,20 @@ static void path_of_packages(struct paste *p, size_t i)
 		paste_fact(p, "host.system", VIEW("windows"), i);
 }
 
+/* "(base) D:\\ai\\app>pip list": what is typed there runs under Windows. */
+static void shell_of_windows(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+
+	if (s.n < 4 || s.n > SENTENCE_MAX || view_find(s, ":\\") < 0 || view_chr(s, '>') < 0 ||
+	    known_already(p, "host.system") || paste_foreign(p, i, SCOPE_MACHINE) ||
+	    !paste_match(p,
+			 "^\\s*(?:\\([\\w .-]+\\) ?)?(?:PS )?(?-i:[C-Z]):\\\\[^>:|\"]{0,200}>(?!>)",
+			 s, NULL))
+		return;
+	paste_fact(p, "host.system", VIEW("windows"), i);
+}
+
 void prose_take(struct paste *p)
 {
 	size_t i, n = p->t.n < PROSE_LINES ? p->t.n : PROSE_LINES;
@@ -265,6 +279,8 @@ void prose_take(struct paste *p)
 	for (i = 0; i < n; i++)
 		if (is_sentence(p, i))
 			sentence(p, i);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		path_of_packages(p, i);
+		shell_of_windows(p, i);
+	}
 }

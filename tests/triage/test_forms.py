@@ -10,8 +10,9 @@ import forms
 import test_own
 
 EVERY = 50
-# How many texts of a hundred may be another cause in that form, where it takes something away.
-LOSSY = {"wrapped": 15, "mail-wrapped": 15, "one-line": 15, "csv": 10}
+# How many texts of a hundred may be another cause in that form, where it takes something away: about
+# twice the rate of all texts, since which ones the sample holds changes with each text that is added.
+LOSSY = {"wrapped": 15, "mail-wrapped": 15, "one-line": 20, "csv": 10}
 
 
 def main():
