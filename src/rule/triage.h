@@ -86,6 +86,8 @@ bool triage_jax_without_cuda(const struct snapshot *s);
 /* Does the text show a failure that is none of the harmless finding's own lines, and nothing that
  * works? */
 bool triage_failure_left(const struct triage *t, const struct finding *harmless);
+/* Something works, and no line of the text complains of anything, in whatever words. */
+bool triage_all_well(struct triage *t);
 /* What to ask for when nothing decides. */
 void triage_asks(struct triage *t);
 

@@ -90,3 +90,13 @@ bool triage_no_gpu_got(const struct triage *t)
 	return triage_has(t, "cuda-fails") || triage_has(t, "no-device") ||
 	       triage_has(t, "cuda-available-false") || triage_has(t, "tf-no-gpu");
 }
+
+bool triage_all_well(struct triage *t)
+{
+	return triage_holds(t,
+			    "works|cuda-works|cuda-available-true !complaint !error-seen "
+			    "!failure-line !cuda-available-false !cuda-fails !smi-fails "
+			    "!smi-absent !no-device !crash-said !oom !tf-no-gpu !said-false "
+			    "!cpu-said !lib-missing !no-kernel-image !nvcc-arch !reasons-wanted",
+			    NULL);
+}

@@ -20,8 +20,16 @@ static bool of_project(const struct snapshot *s, const struct finding *f)
 	return false;
 }
 
+static bool is_fine(enum finding_id id)
+{
+	return id == FINDING_OUT_OF_MEMORY || id == FINDING_HOST_MEMORY ||
+	       id == FINDING_APPLICATION_BUG || id == FINDING_HARMLESS_WARNING ||
+	       id == FINDING_NO_FAULT;
+}
+
 static void weigh(struct triage *t)
 {
+	bool well = triage_all_well(t);
 	size_t i;
 
 	for (i = 0; i < t->j->n_findings; i++) {
@@ -40,6 +48,9 @@ static void weigh(struct triage *t)
 			f->weight -= TRIAGE_AGAINST;
 		if (f->id == FINDING_HARMLESS_WARNING && f->weight >= TRIAGE_ROOT &&
 		    triage_failure_left(t, f))
+			f->weight = TRIAGE_WARNING;
+		/* What might fail, and does not, is nobody's complaint. */
+		if (well && !is_fine(f->id) && f->weight >= TRIAGE_ROOT)
 			f->weight = TRIAGE_WARNING;
 		/* Of another environment than the one that fails: it bites there. */
 		if (triage_of_another(t->j->s, f) && f->weight >= TRIAGE_ROOT)
@@ -97,13 +108,6 @@ static struct finding *deepest(struct judge *j, struct finding *root, size_t n_o
 		root = deeper;
 	}
 	return root;
-}
-
-static bool is_fine(enum finding_id id)
-{
-	return id == FINDING_OUT_OF_MEMORY || id == FINDING_HOST_MEMORY ||
-	       id == FINDING_APPLICATION_BUG || id == FINDING_HARMLESS_WARNING ||
-	       id == FINDING_NO_FAULT;
 }
 
 /* Two names for one build without CUDA: mending the one mends the other. */

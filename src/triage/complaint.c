@@ -13,13 +13,16 @@ enum {
 	LINE_MOST = 1200, /* bytes */
 };
 
+/* "Without any problem" is none. */
 static const char words[] =
-	"\\b(?:not?|none|never|nothing|nobody|only|but|yet|still|low|wrong|false|fail\\w*|errors?|"
-	"\\w*(?:Error|Exception)|crash\\w*|hang\\w*|hung|stuck|freez\\w*|froze\\w*|slow\\w*|"
-	"miss(?:ing|ed|es)|disab\\w*|unable|cannot|can't|without|instead|lost|gone|err|broke\\w*|"
-	"problems?|issues?|trouble\\w*|unknown|unsupported|incompatib\\w*|refus\\w*|denied|invalid|"
-	"illegal|black|kill\\w*|thrott\\w*|timed?[- ]?out|abort\\w*|bad|cpu|unavailable|ignor\\w*|"
-	"fall(?:s|ing)? back|fallback|degraded|weird|strange|odd|xid|warn\\w*|help)\\b|"
+	"\\b(?:without|no)(?: an[dy])?(?: known| further)? (?:issues?|problems?|errors?|trouble|failures?)\\b"
+	"(*SKIP)(*FAIL)|"
+	"_STATUS_(?!SUCCESS)|_NOT_|error|exception|fail|crash|unsupported|incompatib|invalid|illegal|denied|refus|abort|missing|"
+	"\\b(?:not?|none|never|nothing|nobody|only|but|yet|still|low|wrong|false|err|hang\\w*|hung|"
+	"stuck|freez\\w*|froze\\w*|slow\\w*|miss(?:ed|es)|disab\\w*|unable|cannot|can't|without|"
+	"instead|lost|gone|broke\\w*|problems?|issues?|trouble\\w*|unknown|black|kill\\w*|thrott\\w*|"
+	"timed?[- ]?out|bad|cpu|unavailable|ignor\\w*|fall(?:s|ing)? back|fallback|degraded|weird|"
+	"strange|odd|xid|warn\\w*|help)\\b|"
 	"\\w(?:n't|n\xe2\x80\x99t)\\b|\\b\\d+ (?:out )?of (?:the |my |our )?\\d+\\b";
 
 /* Letters that are not Latin: words that are not known here. */
