@@ -7,22 +7,32 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <signal.h>
 
 #include "base/signame.h"
 #include "prove/signals.h"
 #include "prove/stack.h"
 #include "sys/child.h"
+#include "sys/live_brood.h"
 #include "sys/scratch.h"
 
-enum { LINES_MAX = 32 << 10, LINE_MAX_BYTES = 400, DEADLINE_S = 240, SLICE_MS = 20 };
+enum {
+	LINES_MAX = 32 << 10,
+	LINE_MAX_BYTES = 400,
+	DEADLINE_S = 240,
+	SLICE_MS = 20,
+	PIPE_MAX = 1 << 20, /* what a pipe may hold */
+	PATIENCE_MS = 100,  /* for helpers of Python that end when it does */
+	SWEEP_MS =
+		3000, /* for all that it started; a GPU's memory takes a while to be given back */
+};
 
 #define SCRIPT_START                                                          \
 	__asm__(".pushsection .rodata\n.globl exec_script, exec_script_end\n" \
@@ -42,6 +52,13 @@ struct exec_page {
 struct exec_ask {
 	const char *python, *gpu, *keep; /* gpu: text of its number; keep: a folder, or "" */
 	struct exec_page *page;
+	long limit_ms; /* for Python */
+};
+
+struct exec_answer {
+	int status; /* how Python ended, as waitpid says it */
+	bool hung;  /* it did not end by itself */
+	bool left;  /* something that it started could not be ended */
 };
 
 /* What Python writes, line by line: a library may print any amount between ours. */
@@ -81,62 +98,90 @@ static void sieve_add(struct sieve *s, const char *p, size_t n)
 	}
 }
 
-/* Reads to the end of the stream, or until Python is gone: what it started may hold the stream. */
-static int listen(struct sieve *s, int fd, pid_t pid)
+/*
+ * Reads until Python is gone (what it started may hold the stream), its time is over or a signal
+ * asks for the end. Its status is taken here alone.
+ */
+static void listen_to(struct sieve *s, const int fds[2], pid_t pid, struct exec_answer *an,
+		      long end)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p[2] = { { .fd = fds[0], .events = POLLIN },
+			       { .fd = fds[1], .events = POLLIN } };
 	char buf[4096];
-	int status = 0;
+	size_t rest = PIPE_MAX;
 	bool gone = false;
-	ssize_t n = 1;
+	ssize_t n;
 
-	while (n) {
-		if (poll(&p, 1, gone ? 0 : SLICE_MS) > 0) {
-			n = read(fd, buf, sizeof(buf));
+	while (!an->hung && rest) {
+		n = 0;
+		if (poll(p, 2, gone ? 0 : SLICE_MS) > 0 && p[0].revents) {
+			n = read(fds[0], buf, sizeof(buf));
 			if (n > 0)
 				sieve_add(s, buf, (size_t)n);
-			else if (n < 0 && errno != EINTR)
-				break;
-		} else if (gone) {
-			break;
+			else if (n == 0 || errno != EINTR)
+				p[0].fd = -1;
 		}
-		if (!gone)
-			gone = waitpid(pid, &status, WNOHANG) == pid;
+		/* What it said before its end; others may go on for ever. */
+		if (gone)
+			rest = n > 0 && (size_t)n < rest ? rest - (size_t)n : 0;
+		else
+			gone = waitpid(pid, &an->status, WNOHANG) == pid;
+		an->hung = !gone && (p[1].revents || clock_ms() >= end);
 	}
 	sieve_end(s);
-	if (!gone && waitpid(pid, &status, 0) != pid)
-		return -1;
-	return status;
 }
 
-/* The answer is how Python ended, as waitpid says it. */
-static long in_child(void *ctx, void *answer, size_t size)
+static pid_t start_python(const struct exec_ask *ask, int to, const sigset_t *mask)
 {
-	const struct exec_ask *ask = ctx;
 	char *argv[] = { (char *)(uintptr_t)ask->python, (char *)(uintptr_t) "-c",
 			 (char *)(uintptr_t)exec_script, (char *)(uintptr_t)ask->gpu,
 			 (char *)(uintptr_t)ask->keep,	 NULL };
-	struct sieve s = { .page = ask->page };
-	int ends[2], status;
-	pid_t pid;
+	pid_t pid = fork();
 
-	if (size < sizeof(status) || pipe2(ends, O_CLOEXEC) < 0)
+	if (pid)
+		return pid;
+	/* It goes with us, whoever ends us. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	dup2(to, STDOUT_FILENO);
+	dup2(to, STDERR_FILENO);
+	execv(ask->python, argv);
+	_exit(127);
+}
+
+/*
+ * All that Python starts stays below this process and is ended before it ends, also when the
+ * keeper asks with TERM, or is itself killed.
+ */
+static long in_child(void *ctx, void *answer, size_t size)
+{
+	const struct exec_ask *ask = ctx;
+	struct exec_answer an = { .status = 0 };
+	struct sieve s = { .page = ask->page };
+	long end = clock_ms() + ask->limit_ms;
+	int ends[2], fds[2];
+	sigset_t term, was;
+	pid_t pid, keeper = getppid();
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, &was);
+	fds[1] = signalfd(-1, &term, SFD_CLOEXEC);
+	if (size < sizeof(an) || fds[1] < 0 || pipe2(ends, O_CLOEXEC) < 0)
 		return -1;
-	pid = fork();
-	if (pid == 0) {
-		/* It goes with us, whoever ends us. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		dup2(ends[1], STDOUT_FILENO);
-		dup2(ends[1], STDERR_FILENO);
-		execv(ask->python, argv);
-		_exit(127);
-	}
+	fds[0] = ends[0];
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	brood_keep();
+	if (getppid() != keeper)
+		return -1;
+	pid = start_python(ask, ends[1], &was);
 	close(ends[1]);
 	if (pid < 0)
 		return -1;
-	status = listen(&s, ends[0], pid);
-	memcpy(answer, &status, sizeof(status));
-	return (long)sizeof(status);
+	listen_to(&s, fds, pid, &an, end);
+	an.left = !brood_end(an.hung ? 0 : PATIENCE_MS, SWEEP_MS);
+	memcpy(answer, &an, sizeof(an));
+	return (long)sizeof(an);
 }
 
 struct steps {
@@ -213,20 +258,24 @@ static void take_lines(struct steps *s, const struct exec_page *page)
 
 /* The step that was under way when it ended, else Python as a whole. */
 static void end_badly(struct steps *s, const struct exec_ask *ask, const struct child_result *r,
-		      int status, long limit)
+		      const struct exec_answer *an)
 {
 	struct proof_test *t = add(s, s->doing ? s->doing : "python");
+	bool hung = r->end == CHILD_HUNG || an->hung;
 	const char *last = ask->page->last, *how;
 
 	snprintf(t->o.path, sizeof(t->o.path), "%.*s", PROOF_TEXT - 1, ask->python);
-	t->o.result = r->end == CHILD_HUNG ? PROOF_HUNG : PROOF_CRASHED;
-	if (r->end == CHILD_HUNG)
-		how = arena_printf(s->a, _("no end within %ld s"), limit);
-	else if (r->end == CHILD_ANSWERED && WIFSIGNALED(status))
-		how = arena_printf(s->a, "SIG%s", signame(WTERMSIG(status)));
+	t->o.result = hung ? PROOF_HUNG : PROOF_CRASHED;
+	if (hung && (an->left || r->left))
+		how = arena_printf(s->a, _("no end within %ld s, and no signal ends it"),
+				   ask->limit_ms / 1000);
+	else if (hung)
+		how = arena_printf(s->a, _("no end within %ld s"), ask->limit_ms / 1000);
+	else if (r->end == CHILD_ANSWERED && WIFSIGNALED(an->status))
+		how = arena_printf(s->a, "SIG%s", signame(WTERMSIG(an->status)));
 	else if (r->end == CHILD_ANSWERED)
 		how = arena_printf(s->a, _("Python ended with code %d before its last step"),
-				   WEXITSTATUS(status));
+				   WEXITSTATUS(an->status));
 	else
 		how = _("Python could not be run");
 	snprintf(t->o.why, sizeof(t->o.why), last[0] ? _("%s; it said: %.160s") : "%s", how, last);
@@ -235,13 +284,14 @@ static void end_badly(struct steps *s, const struct exec_ask *ask, const struct 
 static void run_python(struct steps *s, struct exec_ask *ask, const struct prove_options *o,
 		       const char *const *env)
 {
-	long limit = o->timeout_s ? o->timeout_s : DEADLINE_S;
+	struct exec_answer an = { .status = 0 };
 	struct child_result r;
 	struct child c;
-	int status = 0;
 
-	child_start(&c, in_child, ask, sizeof(status), env, limit * 1000);
-	if (!signals_wait(o->signals, &c)) {
+	ask->limit_ms = 1000 * (o->timeout_s ? o->timeout_s : DEADLINE_S);
+	/* It keeps the time itself, so that it can clear away. */
+	child_start(&c, in_child, ask, sizeof(an), env, ask->limit_ms + BACKSTOP_MS);
+	if (!signals_wait(o->signals, &c, BACKSTOP_MS)) {
 		s->p->interrupted = true;
 		take_lines(s, ask->page);
 		prove_skip(s->a, s->p,
@@ -249,10 +299,11 @@ static void run_python(struct steps *s, struct exec_ask *ask, const struct prove
 			   _("interrupted"));
 		return;
 	}
-	child_wait(&c, &status, sizeof(status), &r);
+	child_wait(&c, &an, sizeof(an), &r);
 	take_lines(s, ask->page);
-	if (r.end != CHILD_ANSWERED || r.n != sizeof(status) || status || !s->ended || !s->rows)
-		end_badly(s, ask, &r, status, limit);
+	if (r.end != CHILD_ANSWERED || r.n != sizeof(an) || an.hung || an.status || !s->ended ||
+	    !s->rows)
+		end_badly(s, ask, &r, &an);
 }
 
 void exec_run(struct arena *a, const struct prove_options *o, const struct stack *s, int gpu,

@@ -83,7 +83,7 @@ bool gauge_busy(struct prove_signals *signals)
 	char busy = 0;
 
 	child_start(&c, ask_busy, NULL, 1, NULL, BUSY_DEADLINE_MS);
-	if (!signals_wait(signals, &c))
+	if (!signals_wait(signals, &c, 0))
 		return false;
 	child_wait(&c, &busy, 1, &r);
 	return r.end == CHILD_ANSWERED && r.n == 1 && busy;

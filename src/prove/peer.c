@@ -261,7 +261,7 @@ void peer_run(struct arena *a, const struct prove_options *o, struct proof *p)
 	child_start(&c, in_child, &ask, sizeof(*an), prove_environment(a, NULL),
 		    o->timeout_s ? o->timeout_s * 1000
 				 : 60000 + 3000 * (long)(p->n_gpus * p->n_gpus));
-	if (!signals_wait(o->signals, &c)) {
+	if (!signals_wait(o->signals, &c, 0)) {
 		p->interrupted = true;
 		prove_skip(a, p, "p2p", -1, _("interrupted"));
 		return;

@@ -49,11 +49,14 @@ bool signals_caught(struct prove_signals *s)
 	return s->caught;
 }
 
-bool signals_wait(struct prove_signals *s, struct child *c)
+bool signals_wait(struct prove_signals *s, struct child *c, long grace_ms)
 {
 	while (!child_poll(c, SLICE_MS)) {
 		if (signals_caught(s)) {
-			child_drop(c);
+			if (grace_ms)
+				child_end(c, grace_ms);
+			else
+				child_drop(c);
 			return false;
 		}
 		if (clock_ms() - c->started_ms >= c->deadline_ms)

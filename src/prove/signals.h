@@ -24,8 +24,8 @@ void signals_release(struct prove_signals *s);
 bool signals_caught(struct prove_signals *s);
 /*
  * Waits until the child has something to say, has ended or is overdue (child_wait then takes it);
- * false: a signal came before, and the child is ended.
+ * false: a signal came before, and the child is ended, after `grace_ms` if it has to clear away.
  */
-bool signals_wait(struct prove_signals *s, struct child *c);
+bool signals_wait(struct prove_signals *s, struct child *c, long grace_ms);
 
 #endif

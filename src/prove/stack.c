@@ -218,7 +218,7 @@ static void job_end(struct arena *a, struct stack_job *j, struct proof *p)
 		/* Of those that run alone the next was not started. */
 		if (p->interrupted && j->child.pid > 0)
 			child_drop(&j->child);
-		else if (!p->interrupted && !signals_wait(j->opt->signals, &j->child))
+		else if (!p->interrupted && !signals_wait(j->opt->signals, &j->child, 0))
 			p->interrupted = true;
 		if (p->interrupted) {
 			prove_skip(a, p, j->rung->name, gpu, _("interrupted"));

@@ -117,7 +117,7 @@ bool target_list(struct targets *ret, struct prove_signals *signals)
 	uint32_t i;
 
 	child_start(&c, ask, NULL, sizeof(*ret), NULL, DEADLINE_MS);
-	if (!signals_wait(signals, &c))
+	if (!signals_wait(signals, &c, 0))
 		return false;
 	child_wait(&c, ret, sizeof(*ret), &r);
 	if (r.end != CHILD_ANSWERED || r.n != sizeof(*ret) || ret->n > TARGETS_MAX)

@@ -391,3 +391,19 @@ void child_drop(struct child *c)
 	if (reap(c->pid, 0, &status))
 		c->pid = -1;
 }
+
+void child_end(struct child *c, long grace_ms)
+{
+	int status;
+
+	if (c->pid < 0)
+		return;
+	kill(c->pid, SIGTERM);
+	if (!reap(c->pid, grace_ms, &status)) {
+		child_drop(c);
+		return;
+	}
+	kill(-c->pid, SIGKILL); /* what it started */
+	close(c->fd);
+	*c = (struct child){ .pid = -1, .fd = -1 };
+}

@@ -61,6 +61,8 @@ int child_poll(struct child *c, long wait_ms);
 void child_wait(struct child *c, void *answer, size_t size, struct child_result *ret);
 /* Ends it now without an answer (it was not needed any more). */
 void child_drop(struct child *c);
+/* The same for one that clears away when TERM asks for it: that has `grace_ms`. */
+void child_end(struct child *c, long grace_ms);
 
 long clock_ms(void); /* CLOCK_MONOTONIC in milliseconds */
 

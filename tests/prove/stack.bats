@@ -271,3 +271,99 @@ frameworks() {
 		done
 	done
 }
+
+# daemons: a Python that starts a daemon as daemons do it (forked twice, a session of its own, deaf
+# for TERM, the stream of its parent open or flooded) with a child in another session again, writes
+# their numbers, and does what AFTER says.
+daemons() {
+	cat >"$BATS_TEST_TMPDIR/daemon.py" <<-'END'
+		import os, signal, sys, time
+		pids, after, flood = sys.argv[1], sys.argv[2], sys.argv[3]
+		print("cuvet begin a", flush=True)
+		print("cuvet a pass 1", flush=True)
+		def note():
+		    with open(pids, "a") as f: f.write("%d\n" % os.getpid())
+		r, w = os.pipe()
+		if os.fork() == 0:
+		    os.setsid()
+		    if os.fork(): os._exit(0)
+		    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+		    note()
+		    if os.fork() == 0:
+		        os.setsid()
+		        note()
+		        os.close(w)
+		        time.sleep(300)
+		    os.close(w)
+		    while flood: os.write(1, b"x" * 4096)
+		    time.sleep(300)
+		os.close(w)
+		os.read(r, 1)
+		os.wait()
+		if after == "end": print("\ncuvet end", flush=True)
+		else: time.sleep(300)
+	END
+	python "exec $(command -v python3) -S $BATS_TEST_TMPDIR/daemon.py $BATS_TEST_TMPDIR/pids $1 '${2-}'"
+}
+
+# gone WHEN: both daemons of daemons() were there and are no more.
+gone() {
+	local pid n=0
+	while read -r pid; do
+		n=$((n + 1))
+		if [ -e "/proc/$pid" ] && ! grep -q '^State:[[:space:]]*Z' "/proc/$pid/status"; then
+			kill -KILL "$pid"
+			fail "$pid lives on: $1"
+		fi
+	done <"$BATS_TEST_TMPDIR/pids"
+	[ "$n" -eq 2 ] || fail "$n daemons: $1"
+	rm "$BATS_TEST_TMPDIR/pids"
+}
+
+@test "exec: nothing that Python started is left behind, daemons neither: at its end, after a time-out" {
+	need python3
+	daemons end
+	cuvet prove --json --stack "$ENV" --exec
+	expect_status 0
+	[ "$(result exec-a result)" = pass ] || fail step
+	gone "its end"
+	# One that goes on writing does not keep it from its end.
+	daemons end flood
+	cuvet prove --json --stack "$ENV" --exec --timeout 60
+	expect_status 0
+	[ "$(json 'd["ms"] < 30000')" = True ] || fail "it waits for a daemon"
+	gone "its end, flooded"
+	daemons hang
+	cuvet prove --json --stack "$ENV" --exec --timeout 2
+	expect_status 1
+	[ "$(result exec-python result)" = hung ] || fail hung
+	gone "a time-out"
+}
+
+@test "exec: nothing that Python started is left behind when a signal ends cuvet, KILL included" {
+	local pid how i
+	need python3
+	for how in INT TERM KILL; do
+		daemons hang
+		# In the background INT is ignored unless job control is on.
+		set -m
+		"$CUVET" prove --json --stack "$ENV" --exec >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" &
+		pid=$!
+		set +m
+		for ((i = 0; i < 300; i++)); do
+			[ "$(wc -l 2>/dev/null <"$BATS_TEST_TMPDIR/pids")" = 2 ] && break
+			sleep 0.1
+		done
+		kill -"$how" "$pid"
+		status=0
+		wait "$pid" || status=$?
+		OUT=$BATS_TEST_TMPDIR/out ERR=$BATS_TEST_TMPDIR/err
+		if [ "$how" = KILL ]; then
+			sleep 2
+		else
+			expect_status 3
+			[ "$(result exec-python why)" = interrupted ] || fail "$how"
+		fi
+		gone "$how"
+	done
+}
