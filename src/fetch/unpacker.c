@@ -274,15 +274,13 @@ static int unpack_tar(struct job *j, struct unpack_done *done, struct err *err)
 }
 
 /* Central directory and local headers have to tell the same names in the same order. */
-static int compare_zip(struct job *j, uint64_t seen, struct err *err)
+static int compare_zip(struct job *j, uint64_t directory, uint64_t seen, struct err *err)
 {
-	uint64_t fingerprint = 0, directory;
+	uint64_t fingerprint = 0;
 	struct packed_member m;
 	struct packed *p;
-	int r = zipdir_fingerprint(j->a, j->feed.fd, &directory, err);
+	int r;
 
-	if (r)
-		return r;
 	j->feed.pos = 0;
 	r = packed_open_zip_stream(j->a, feed_read, &j->feed, &p, err);
 	while (!r && (r = packed_next(p, &m, err)) > 0) {
@@ -300,6 +298,7 @@ static int compare_zip(struct job *j, uint64_t seen, struct err *err)
 
 static int unpack_zip(struct job *j, struct unpack_done *done, struct err *err)
 {
+	uint64_t directory;
 	struct packed *p;
 	int r;
 
@@ -309,11 +308,14 @@ static int unpack_zip(struct job *j, struct unpack_done *done, struct err *err)
 		if (!feed_wait(&j->feed) && j->feed.broken)
 			return err_set(err, ERR_IO, _("unpacking was given up"));
 	}
-	r = packed_open_zip(j->a, j->feed.fd, &p, err);
+	/* First, so that no decoder runs but those that it admits. */
+	r = zipdir_fingerprint(j->a, j->feed.fd, &directory, err);
+	if (!r)
+		r = packed_open_zip(j->a, j->feed.fd, &p, err);
 	if (!r)
 		r = unpack_into(j->a, p, j->ask->staging, &j->ask->limits, j->ask->crypto, done,
 				err);
-	return r ? r : compare_zip(j, done->fingerprint, err);
+	return r ? r : compare_zip(j, directory, done->fingerprint, err);
 }
 
 static int unpack(struct job *j, struct unpack_done *done, struct err *err)

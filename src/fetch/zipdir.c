@@ -22,9 +22,13 @@ enum {
 	ENTRIES_MAX = 200000,
 };
 
+/* How an entry is packed: APPNOTE.TXT 4.4.5. NVIDIA's archives know these two. */
+enum { STORED = 0, DEFLATED = 8 };
+
 struct entry {
 	uint64_t at; /* of its local header */
 	const char *name;
+	unsigned method;
 };
 
 struct directory {
@@ -128,14 +132,16 @@ static bool offset64(const unsigned char *central, const unsigned char *extra, s
 	return false;
 }
 
-static bool local_name_is(const struct directory *d, const struct entry *e)
+/* Does the local header say the same name and method? One reader goes by it, another does not. */
+static bool local_agrees(const struct directory *d, const struct entry *e)
 {
 	unsigned char head[LOCAL_BYTES];
 	char name[NAME_MAX_BYTES];
 	size_t n = strlen(e->name);
 
 	return read_at(d, e->at, head, sizeof(head)) && memcmp(head, "PK\3\4", 4) == 0 &&
-	       little(head + 26, 2) == n && n <= sizeof(name) &&
+	       little(head + 8, 2) == e->method && little(head + 26, 2) == n &&
+	       n <= sizeof(name) &&
 	       read_at(d, e->at + LOCAL_BYTES, name, n) && memcmp(name, e->name, n) == 0;
 }
 
@@ -157,7 +163,8 @@ static size_t read_entry(struct directory *d, const unsigned char *p, size_t lef
 	    !offset64(p, p + CENTRAL_BYTES + name_n, extra_n, &e.at))
 		return 0;
 	e.name = arena_strndup(d->a, (const char *)p + CENTRAL_BYTES, name_n);
-	if (strlen(e.name) != name_n || !local_name_is(d, &e))
+	e.method = (unsigned)little(p + 10, 2);
+	if (strlen(e.name) != name_n || !local_agrees(d, &e))
 		return 0;
 	*ARENA_APPEND(d->a, d->entries, d->n) = e;
 	return n;
@@ -203,6 +210,15 @@ int zipdir_fingerprint(struct arena *a, int fd, uint64_t *ret, struct err *err)
 		return err_set(
 			err, ERR_DATA,
 			_("the archive is refused, nothing is installed: the directory of the zip is damaged, or names other files than its entries"));
+	/* Each decoder more is code that a stranger's bytes reach; and not all readers have them.
+	 */
+	for (i = 0; i < d.n; i++)
+		if (d.entries[i].method != STORED && d.entries[i].method != DEFLATED)
+			return err_set(
+				err, ERR_DATA,
+				_("the archive is refused, nothing is installed: \"%.300s\" is packed "
+				  "by method %u of zip, only 0 (stored) and 8 (deflate) are taken"),
+				d.entries[i].name, d.entries[i].method);
 	qsort(d.entries, d.n, sizeof(*d.entries), by_place);
 	for (i = 0; i < d.n; i++)
 		fingerprint = walk_fingerprint(fingerprint, d.entries[i].name);

@@ -14,7 +14,8 @@ struct arena;
 
 /*
  * The fingerprint (walk_fingerprint) of the directory's names in the order in which the entries lie
- * in the file. ERR_DATA: damaged, or a local header has another name.
+ * in the file. ERR_DATA: damaged, a local header has another name or method, or an entry is packed
+ * by anything but deflate.
  */
 int zipdir_fingerprint(struct arena *a, int fd, uint64_t *ret, struct err *err) ATTR_MUST;
 

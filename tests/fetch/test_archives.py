@@ -241,7 +241,29 @@ def zip_of(name, mode):
     return out.getvalue()
 
 
+def zip_packed(method):
+    """One entry of several that is packed in another way."""
+    out = io.BytesIO(good_zip(TOP))
+    with zipfile.ZipFile(out, "a") as z:
+        z.writestr(TOP + "/lib/odd", b"packed" * 500, compress_type=method)
+    return out.getvalue()
+
+
+def zip_two_methods():
+    """Stored as its own header says, deflated by the directory."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as z:
+        for name, data in FILES.items():
+            z.writestr(TOP + "/" + name, data)
+    data = bytearray(out.getvalue())
+    struct.pack_into("<H", data, data.find(b"PK\x01\x02") + 10, zipfile.ZIP_DEFLATED)
+    return bytes(data)
+
+
 ZIPS = [
+    ("a zip with an entry of bzip2", lambda: zip_packed(zipfile.ZIP_BZIP2), "method 12"),
+    ("a zip with an entry of LZMA", lambda: zip_packed(zipfile.ZIP_LZMA), "method 14"),
+    ("A21 two methods of one entry", zip_two_methods, "directory of the zip"),
     ("A21 local name against central", zip_lies, ""),
     ("A21 entry of one reader alone", zip_hidden, "different files"),
     ("A20 two zips, the second one for some readers", zip_twice, "directory of the zip"),
