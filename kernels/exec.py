@@ -14,15 +14,21 @@ os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1")
 sys.dont_write_bytecode = True
 
 
+def say(*words):
+    # In one piece: what others print at the same time, and PYTHONUNBUFFERED, must not cut it.
+    sys.stdout.flush()
+    os.write(1, ("\ncuvet %s\n" % " ".join(map(str, words))).encode("utf-8", "replace"))
+
+
 def step(name, work):
     start = time.time()
-    print("\ncuvet begin", name, flush=True)
+    say("begin", name)
     try:
         text, result = work() or "", "pass"
     except Exception as e:
         text, result = "%s: %s" % (type(e).__name__, e), "fail"
     ms = int((time.time() - start) * 1000)
-    print("\ncuvet", name, result, ms, " ".join(str(text).split())[:200], flush=True)
+    say(name, result, ms, " ".join(str(text).split())[:200])
     return result == "pass"
 
 
@@ -147,5 +153,5 @@ if there("tensorflow"):
     found = True
     step("tensorflow", tensorflow_step)
 if not found:
-    print("\ncuvet frameworks skip 0 neither PyTorch nor JAX nor TensorFlow is there", flush=True)
-print("\ncuvet end", flush=True)
+    say("frameworks", "skip", 0, "neither PyTorch nor JAX nor TensorFlow is there")
+say("end")

@@ -30,8 +30,8 @@ enum {
 	SLICE_MS = 20,
 	PIPE_MAX = 1 << 20, /* what a pipe may hold */
 	PATIENCE_MS = 100,  /* for helpers of Python that end when it does */
-	SWEEP_MS =
-		3000, /* for all that it started; a GPU's memory takes a while to be given back */
+	SWEEP_MS = 3000,    /* for all that it started: a GPU's memory takes a while to go */
+	BACKSTOP_MS = 6000, /* longer than Python has, for the process that minds it */
 };
 
 #define SCRIPT_START                                                          \

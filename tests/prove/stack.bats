@@ -300,7 +300,7 @@ daemons() {
 		os.close(w)
 		os.read(r, 1)
 		os.wait()
-		if after == "end": print("\ncuvet end", flush=True)
+		if after == "end": os.write(1, b"\ncuvet end\n")
 		else: time.sleep(300)
 	END
 	python "exec $(command -v python3) -S $BATS_TEST_TMPDIR/daemon.py $BATS_TEST_TMPDIR/pids $1 '${2-}'"
