@@ -97,6 +97,22 @@ static void needs(struct triage *t)
 			     arena_printf(t->j->a, ">= %s", least));
 }
 
+/* ggml compresses its code for the GPU, which drivers before 550 do not read. */
+static void compressed(struct triage *t)
+{
+	const struct fact *driver = triage_driver(t);
+	struct finding *f;
+
+	if (!driver || !triage_holds(t, "device-kernel-image-invalid ggml", NULL) ||
+	    !look_driver_below(driver->value, "550"))
+		return;
+	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 84, "device-kernel-image-invalid");
+	finding_message(t->j, f,
+			_("The program's code for the GPU is compressed, which drivers before 550 "
+			  "cannot read."));
+	finding_fact(t->j, f, "driver.version", driver, ">= 550");
+}
+
 /* -------- virtual GPUs */
 
 /* The release of NVIDIA's vGPU software by the branch of its drivers; 0: not known. */
@@ -134,5 +150,6 @@ static void vgpu(struct triage *t)
 void triage_driver_rules(struct triage *t)
 {
 	needs(t);
+	compressed(t);
 	vgpu(t);
 }

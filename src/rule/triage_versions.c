@@ -243,8 +243,42 @@ static void by_age(struct triage *t)
 	}
 	/* Without the build of PyTorch it may as well be PyTorch itself. */
 	if ((row || triage_has(t, "addon-named")) && triage_has(t, "no-kernel-image") &&
-	    !triage_has(t, "uninstalled-torch"))
+	    !triage_has(t, "uninstalled-torch") && !triage_has(t, "device-kernel-image-invalid"))
 		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 62, "no-kernel-image");
+}
+
+/* A kernel for one architecture that an add-on was built without, or that the GPU cannot run; the
+ * one of Hopper runs on nothing else. */
+static void kernel_of_arch(struct triage *t)
+{
+	const char *v = triage_value(t, "sm-kernel-missing");
+	int want = v ? (int)strtol(v, NULL, 10) : 0, low = lowest_cc(t->j->s);
+	struct finding *f;
+
+	if (want <= 0 || (low < 0 && !triage_has(t, "kernel-by-gpu")))
+		return;
+	if (low < 0 || (want == 90 ? low == 90 : low >= want)) {
+		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, low < 0 ? 66 : 84,
+			   "sm-kernel-missing");
+		t->against[FINDING_GPU_FEATURE_UNSUPPORTED] = true;
+		return;
+	}
+	f = triage_add(t, FINDING_GPU_FEATURE_UNSUPPORTED, 84, "sm-kernel-missing");
+	finding_message(t->j, f,
+			_("The kernel is one for compute capability %d.%d, and the GPU has %d.%d."),
+			want / 10, want % 10, low / 10, low % 10);
+}
+
+/* What is said to be wanted is what every GPU here has. */
+static void capability_there(struct triage *t)
+{
+	const char *v = triage_value(t, "cc-wanted");
+	int want = v ? (int)(strtod(v, NULL) * 10 + 0.5) : 0;
+
+	if (want > 0 && lowest_cc(t->j->s) >= want && triage_has(t, "cc-at-least") &&
+	    !triage_holds(t, "fp8-cc|fp8-arch|bf16-cc|triton-old-gpu|fa-ampere|awq-marlin-cc",
+			  NULL))
+		t->against[FINDING_GPU_FEATURE_UNSUPPORTED] = true;
 }
 
 /* "Minimum and Maximum cuda capability ... is (7.0) - (12.0)", of a GPU that the line before names.
@@ -384,6 +418,8 @@ void triage_versions(struct triage *t)
 	if (!by_list(t))
 		by_age(t);
 	min_max(t);
+	kernel_of_arch(t);
+	capability_there(t);
 	nvcc_arch(t);
 	host_compiler(t);
 	found_version(t);
