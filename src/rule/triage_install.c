@@ -433,7 +433,8 @@ static void beside_the_point(struct triage *t)
 {
 	if (!triage_has(t, "python-error") || triage_has(t, "cuda-fails") ||
 	    triage_has(t, "cuda-available-false") || triage_has(t, "cpu-said") ||
-	    triage_has(t, "no-device") || triage_has(t, "asks-available"))
+	    triage_has(t, "no-device") || triage_has(t, "asks-available") ||
+	    triage_has(t, "torch-cuda-none"))
 		return;
 	t->against[FINDING_CPU_ONLY_WHEEL] = true;
 	t->against[FINDING_CPU_ONLY_CONDA_BUILD] = true;
