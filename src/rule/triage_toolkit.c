@@ -45,9 +45,10 @@ static void cuda_home(struct triage *t)
 		if (!v || strchr(v->value, '$'))
 			continue;
 		if (!view_ends(s, "/bin") && !view_ends(s, "/bin/") && !view_ends(s, "/lib64") &&
-		    !view_ends(s, "/nvcc") && !(v->value[0] == ':') && view_find(s, ":/") <= 0)
+		    !view_ends(s, "/nvcc") && !(v->value[0] == ':') && view_find(s, ":/") <= 0 &&
+		    view_find(s, ";") <= 0)
 			continue;
-		if (view_find(s, ":/") == 1)
+		if (view_find(s, ":/") == 1 && view_find(s, ";") <= 0)
 			continue; /* "C:/Program Files" */
 		f = triage_add(t, FINDING_CUDA_HOME_WRONG, 88, NULL);
 		finding_fact(t->j, f, names[i], v, "/usr/local/cuda");

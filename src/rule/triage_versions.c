@@ -324,6 +324,10 @@ static void nvcc_arch(struct triage *t)
 	old = cc < 75 && !(row && row->nvcc_min_cc > 0 && cc >= row->nvcc_min_cc);
 	if (row && row->nvcc_max_cc > 0 && cc > row->nvcc_max_cc)
 		old = false;
+	/* What came before CUDA 8, of which no bounds are known, ends below Pascal. */
+	if (s->n_toolkits && fact_known(&s->toolkits[0].version) && cc >= 60 &&
+	    look_branch(s->toolkits[0].version.value) < 8)
+		old = false;
 	f = triage_add(t, old ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
 		       88, "nvcc-unsupported-arch");
 	finding_message(t->j, f,
