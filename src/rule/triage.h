@@ -42,6 +42,11 @@ bool triage_has(const struct triage *t, const char *atom);
 bool triage_no_gpu_got(const struct triage *t);
 /* The same, or that there is no device of the number that it asks for. */
 bool triage_device_refused(const struct triage *t);
+/*
+ * The CUDA that the driver offers by the number in PyTorch's words: "11.4" for "found version
+ * 11040". NULL when the text has no such, or no sensible one.
+ */
+const char *triage_found_cuda(const struct triage *t);
 /* The text says that the file which `target` names, by its path or its name, is not there. */
 bool triage_path_gone(const struct triage *t, const char *target);
 /* The first sign of that id or tag; NULL when there is none. */

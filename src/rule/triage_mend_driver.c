@@ -57,14 +57,13 @@ static void upgrade(struct triage *t, struct finding *f, const char *cuda, const
 
 /* -------- too old for a build, an image, PTX */
 
-/* "11000" of "found version 11000" is 11.0. */
-static const char *found_version(struct triage *t)
+/* The CUDA that the driver offers, by the text's words or its version. */
+static const char *offered(struct triage *t)
 {
-	const char *v = triage_value(t, "driver-too-old-torch");
-	long n = v ? strtol(v, NULL, 10) : 0;
+	const char *found = triage_found_cuda(t);
 
-	if (n >= 8000 && n < 20000)
-		return arena_printf(t->j->a, "%ld.%ld", n / 1000, n % 1000 / 10);
+	if (found)
+		return found;
 	return look_cuda_driver(t->j->s)
 		       ? compat_driver_cuda(t->j->c, look_cuda_driver(t->j->s)->value)
 		       : NULL;
@@ -72,7 +71,7 @@ static const char *found_version(struct triage *t)
 
 static bool too_old(struct triage *t, struct finding *f)
 {
-	const char *cuda = mend_torch_cuda(t), *has = found_version(t), *least = NULL;
+	const char *cuda = mend_torch_cuda(t), *has = offered(t), *least = NULL;
 	bool inferred;
 
 	if (cuda)

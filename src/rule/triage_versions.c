@@ -359,23 +359,29 @@ static void host_compiler(struct triage *t)
 
 /* -------- the driver */
 
-/* "found version 11040" is CUDA 11.4. */
-static void found_version(struct triage *t)
+const char *triage_found_cuda(const struct triage *t)
 {
 	const char *v = triage_value(t, "driver-too-old-torch");
-	const struct finding *f;
 	long n = v ? strtol(v, NULL, 10) : 0;
+
+	return n >= 8000 && n < 20000 ? version_of_cuda_number(t->j->a, n) : NULL;
+}
+
+static void found_version(struct triage *t)
+{
+	const char *cuda = triage_found_cuda(t);
+	const struct finding *f;
 	size_t i;
 
-	if (n < 1000)
+	if (!cuda)
 		return;
 	for (i = 0; i < t->j->n_findings; i++) {
 		f = t->j->findings[i];
 		if (f->id == FINDING_DRIVER_TOO_OLD && f->n_remedies == 0)
 			finding_message(t->j, t->j->findings[i],
-					_("The driver offers CUDA %ld.%ld, and this build needs a "
+					_("The driver offers CUDA %s, and this build needs a "
 					  "newer one."),
-					n / 1000, n % 1000 / 10);
+					cuda);
 	}
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rule/look.h"
 #include "rule/triage.h"
 
 bool triage_device_refused(const struct triage *t)

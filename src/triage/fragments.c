@@ -80,20 +80,6 @@ static struct view raw_line(const struct text *t, size_t i)
 	return (struct view){ .p = start, .n = (size_t)(l->s.p - start) + l->s.n };
 }
 
-/* A fence is an empty line whose text is still there. */
-static bool fence(const struct text *t, size_t i, struct view *ret_info)
-{
-	const struct line *l = &t->lines[i];
-	size_t left = (size_t)(t->s.p + t->s.n - l->s.p), n = 0;
-
-	if (l->s.n || left < 3 || (memcmp(l->s.p, "```", 3) != 0 && memcmp(l->s.p, "~~~", 3) != 0))
-		return false;
-	while (n < left && n < 60 && l->s.p[n] != '\n')
-		n++;
-	*ret_info = view_trim(view_skip((struct view){ .p = l->s.p, .n = n }, 3));
-	return true;
-}
-
 static bool instruction(struct view s)
 {
 	static const char *const words[] = { "FROM ",	"RUN ",	       "COPY ",	 "ADD ",   "ENV ",
@@ -137,11 +123,11 @@ static bool block_at(struct paste *p, size_t i, struct excerpt *ret)
 {
 	const struct text *t = &p->t;
 	const struct line *l = &t->lines[i];
-	struct view info, name, end;
+	struct view info, name;
 	size_t k;
 
-	if (fence(t, i, &info)) {
-		for (k = i + 1; k < t->n && !fence(t, k, &end); k++)
+	if (text_fence(t, i, &info)) {
+		for (k = i + 1; k < t->n && !text_fence(t, k, NULL); k++)
 			;
 		*ret = (struct excerpt){ .from = i + 1, .to = k, .info = info };
 		for (k = i; k > 0 && i - k < 3 && !ret->name.n; k--)
@@ -149,7 +135,8 @@ static bool block_at(struct paste *p, size_t i, struct excerpt *ret)
 		return true;
 	}
 	if (l->cmd_at && (name = cat_name(p, line_cmd(l))).n) {
-		for (k = i + 1; k < t->n && t->lines[k].by == (int32_t)i && !fence(t, k, &end); k++)
+		for (k = i + 1; k < t->n && t->lines[k].by == (int32_t)i && !text_fence(t, k, NULL);
+		     k++)
 			;
 		*ret = (struct excerpt){ .from = i + 1, .to = k, .name = name };
 		return true;
@@ -170,8 +157,8 @@ static bool kind_of(struct paste *p, const struct excerpt *b, struct view text,
 		name = view_has_line(text, "FROM ") ? "Dockerfile" : NULL;
 	else if (!name && view_is_nocase(b->info, "toml"))
 		name = "pasted.toml";
-	else if (!name && (view_has_line(text, "dependencies:") || view_has_line(text, "services:") ||
-			   view_has_line(text, "apiVersion:")))
+	else if (!name && (view_has_line(text, "dependencies:") ||
+			   view_has_line(text, "services:") || view_has_line(text, "apiVersion:")))
 		name = "pasted.yaml";
 	else if (!name && view_has_line(text, "FROM ") && view_has_line(text, "RUN "))
 		name = "Dockerfile";

@@ -173,13 +173,6 @@ static void next_section(const struct text *t, size_t i, const struct owner_mark
 	st->since = i;
 }
 
-/* A fence is an empty line whose text is still there. */
-static bool is_fence(const struct text *t, const struct line *l)
-{
-	return !l->s.n && l->s.p + 3 <= t->s.p + t->s.n &&
-	       (memcmp(l->s.p, "```", 3) == 0 || memcmp(l->s.p, "~~~", 3) == 0);
-}
-
 /* Prompts of another name than the host's, until that one is back. */
 static void follow(struct state *st, const struct line *l, struct owner *o)
 {
@@ -202,7 +195,7 @@ static void one_line(struct arena *a, struct text *t, size_t i, struct owners *l
 	const struct owner_mark *m = l->cmd_at ? NULL : owner_mark_of(owner_heading(l->s));
 	struct owner o;
 
-	if (is_fence(t, l))
+	if (text_fence(t, i, NULL))
 		st->fenced = !st->fenced;
 	if (!l->cmd_at)
 		next_section(t, i, m, st);

@@ -259,6 +259,22 @@ struct view text_piece(const struct text *t, size_t line, struct view hit, uint3
 	return view_trim((struct view){ .p = t->s.p + from, .n = to - from });
 }
 
+bool text_fence(const struct text *t, size_t i, struct view *ret_info)
+{
+	const struct line *l = &t->lines[i];
+	struct view v = { .p = l->s.p, .n = (size_t)(t->s.p + t->s.n - l->s.p) };
+	size_t n = 0;
+
+	if (l->s.n || !is_fence(v))
+		return false;
+	while (n < v.n && n < 60 && v.p[n] != '\n')
+		n++;
+	v.n = n;
+	if (ret_info)
+		*ret_info = view_trim(view_skip(v, 3));
+	return true;
+}
+
 size_t text_line_at(const struct text *t, size_t at)
 {
 	size_t lo = 0, hi = t->n, mid;

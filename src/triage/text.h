@@ -73,6 +73,12 @@ size_t text_line_at(const struct text *t, size_t at);
 /* Does the prompt line `i` have output?  Blank lines are none. */
 bool text_silent(const struct text *t, size_t i);
 
+/*
+ * Is line i the fence of a block of code?  Its text is empty and still stands there; ret_info (may
+ * be NULL): what stands behind the marks ("python").
+ */
+bool text_fence(const struct text *t, size_t i, struct view *ret_info);
+
 /* Steps of normalisation, for tests and fuzzing. */
 /* To UTF-8, whatever it was, but for single bytes that are none; of a binary the readable parts. */
 struct view text_decode(struct arena *a, struct view raw);
