@@ -48,6 +48,33 @@ static void inspect_answer(struct paste *p, struct view s, size_t i)
 	sign_add(p, "container-gpu-not-asked", i, (struct view){ 0 });
 }
 
+/* "Capabilities":[["gpu","utility"]] of a device request: what is listed takes the place of the
+ * default, compute and utility. The list may be spread over lines. */
+static void request_capabilities(struct paste *p, size_t i)
+{
+	bool gpu = false, part = false;
+	size_t k;
+
+	for (k = i; k < p->t.n && k < i + 12; k++) {
+		struct view s = p->t.lines[k].s;
+
+		if (s.n > 4000)
+			return;
+		if (view_find(s, "\"compute\"") >= 0 || view_find(s, "\"all\"") >= 0)
+			return;
+		gpu |= view_find(s, "\"gpu\"") >= 0;
+		part |= paste_match(p, "\"(?:utility|video|graphics|display)\"", s, NULL);
+		if (view_find(s, "]]") >= 0 || (k > i && view_find(s, "Options") >= 0))
+			break;
+	}
+	if (!gpu)
+		return;
+	sign_add(p, "container-run", i, (struct view){ 0 });
+	sign_add(p, "container-gpu-asked", i, (struct view){ 0 });
+	if (part)
+		sign_add(p, "request-without-compute", i, (struct view){ 0 });
+}
+
 static void inspect_line(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
@@ -56,6 +83,8 @@ static void inspect_line(struct paste *p, struct view s, size_t i)
 		sign_add(p, "container-run", i, (struct view){ 0 });
 		device_requests(p, s, i);
 	}
+	if (paste_match(p, "\"Capabilities\":\\s*\\[(?:\\s*\\[|$)", s, NULL))
+		request_capabilities(p, i);
 	if (paste_match(p, "\"ShmSize\":\\s*67108864\\b", s, NULL))
 		sign_add(p, "shm-64m", i, (struct view){ 0 });
 	if (paste_match(p, "\"Privileged\":\\s*true", s, NULL))
@@ -171,7 +200,7 @@ static void container_line(struct paste *p, size_t i)
 	if (view_find(s, "\"") >= 0 &&
 	    (view_find(s, "\"DeviceRequests\"") >= 0 || view_find(s, "\"ShmSize\"") >= 0 ||
 	     view_find(s, "\"Privileged\"") >= 0 || view_find(s, "\"Image\"") >= 0 ||
-	     view_find(s, "\"DefaultRuntime\"") >= 0))
+	     view_find(s, "\"Capabilities\"") >= 0 || view_find(s, "\"DefaultRuntime\"") >= 0))
 		inspect_line(p, s, i);
 	if (s.n > 400)
 		return;

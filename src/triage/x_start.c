@@ -306,6 +306,35 @@ static void runner(struct paste *p, size_t i)
 	}
 }
 
+/* The nodes that a CDI specification gives to every container stand below nvidiactl; the list ends
+ * with the next key. A "..." before it, and the list is not whole. */
+static void cdi_node(struct paste *p, size_t i)
+{
+	size_t k;
+
+	if (!paste_match(p, "^-\\s*path:\\s*/dev/nvidiactl$", p->t.lines[i].s, NULL))
+		return;
+	for (k = i + 1; k < p->t.n && k < i + BLOCK_LINES; k++) {
+		struct view s = p->t.lines[k].s;
+
+		if (view_find(s, "nvidia-uvm") >= 0 || view_starts(s, ".."))
+			return;
+		if (paste_match(p, "^(?:hooks|mounts|env|devices|kind):", s, NULL))
+			break;
+	}
+	for (k = i; k-- > 0 && i - k < BLOCK_LINES && k < p->t.n;) {
+		struct view s = p->t.lines[k].s;
+
+		if (view_find(s, "nvidia-uvm") >= 0 || view_starts(s, ".."))
+			return;
+		if (view_starts(s, "deviceNodes:")) {
+			sign_add(p, "container-run", i, (struct view){ 0 });
+			sign_add(p, "uvm-not-passed", i, (struct view){ 0 });
+			return;
+		}
+	}
+}
+
 /* Nodes that are passed in one by one: nvidia-uvm is easily forgotten, which CUDA needs first. */
 static void passed_node(struct paste *p, size_t i)
 {
@@ -313,6 +342,7 @@ static void passed_node(struct paste *p, size_t i)
 				  "--gpus|--runtime|gpus:|capabilities:";
 	struct view s = p->t.lines[i].s, cmd = whole_command(p, i);
 
+	cdi_node(p, i);
 	if (view_find(cmd, "--device") >= 0) {
 		if (paste_match(p, "--device[= ]\"?/dev/nvidia(?:\\d|ctl)", cmd, NULL) &&
 		    !paste_match(p, uvm, cmd, NULL))
@@ -342,7 +372,9 @@ static void start_line(struct paste *p, size_t i)
 		cuinit_code(p, i);
 		runner(p, i);
 	}
-	if (l->cmd_at && paste_match(p, "^root@[0-9a-f]{12}:", l->s, NULL))
+	/* The id of a container as its host name; the user of the Jupyter images. */
+	if (l->cmd_at &&
+	    paste_match(p, "^(?:root@[0-9a-f]{12}:|(?:\\([\\w.-]+\\) ?)?jovyan@)", l->s, NULL))
 		sign_add(p, "container-prompt", i, (struct view){ 0 });
 	if (view_starts(l->s, "Singularity>") || view_starts(l->s, "Apptainer>") ||
 	    paste_match(p, "^[#(]?\\s*\\(?(?:in|inside)(?: the)? (?:a )?(?:container|pod)\\b", l->s,

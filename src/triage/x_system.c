@@ -11,21 +11,31 @@
 
 /* -------- modules: lsmod, modinfo, dkms, uname */
 
+/* Who uses nvidia.ko stands at the end of its row: nvidia_uvm among them, or it is not loaded. */
+static void used_by(struct paste *p, struct view s, size_t i)
+{
+	if (view_find(s, "nvidia_uvm") >= 0)
+		sign_add(p, "uvm-loaded", i, (struct view){ 0 });
+	else if (paste_match(p, "\\s\\d+\\s+nvidia_(?:modeset|drm|peermem)(?:,nvidia_\\w+)*$", s, NULL))
+		sign_add(p, "uvm-not-among-users", i, (struct view){ 0 });
+}
+
 static void lsmod_row(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
 	if (!paste_match(p,
-			 "^(nvidia(?:_uvm|_drm|_modeset|_peermem)?|nouveau|vfio_pci|i915|amdgpu|"
-			 "ib_umad)\\s+\\d+\\s+-?\\d+",
+			 "^(nvidia(?:_uvm|_drm|_modeset|_peermem)?|nouveau|nova_core|vfio_pci|i915|"
+			 "amdgpu|ib_umad)\\s+\\d+\\s+-?\\d+",
 			 s, &m))
 		return;
 	if (view_is(m.group[1], "nvidia")) {
 		fact_flag(&p->s->driver.module_loaded, true, paste_source(p, i));
 		sign_add(p, "module-loaded", i, m.group[1]);
+		used_by(p, s, i);
 	} else if (view_is(m.group[1], "nvidia_uvm")) {
 		sign_add(p, "uvm-loaded", i, m.group[1]);
-	} else if (view_is(m.group[1], "nouveau")) {
+	} else if (view_is(m.group[1], "nouveau") || view_is(m.group[1], "nova_core")) {
 		sign_add(p, "nouveau-loaded", i, m.group[1]);
 	}
 }
