@@ -97,6 +97,11 @@ static void loaded(struct triage *t)
 	    !triage_has(t, "container"))
 		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 74,
 			   "modinfo-version|module-version");
+	/* The module that the next boot will load does not fit either. */
+	if (!module && on_disk && nvml && look_branch(nvml) > 100 &&
+	    strncmp(on_disk, nvml, strlen(nvml)) != 0 && triage_has(t, "nvml-mismatch") &&
+	    !triage_has(t, "container"))
+		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 86, "modinfo-version nvml-mismatch");
 	if (module && nvml && look_branch(nvml) > 100 && strcmp(module, nvml) != 0 &&
 	    triage_has(t, "nvml-mismatch") && !triage_has(t, "container"))
 		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 82,

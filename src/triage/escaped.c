@@ -306,14 +306,15 @@ static struct view unescape_bare(struct view v)
 	return (struct view){ .p = out, .n = w };
 }
 
-/* "sm\_120", "is\_available": an editor of Markdown wrote the text, not the program. */
+/* "sm\_120", "julia\> x": an editor of Markdown wrote the text, not the program. */
 static bool is_markdown(struct view v)
 {
 	size_t i;
 
 	for (i = 1; i + 2 < v.n && i < 65536; i++)
-		if (v.p[i] == '\\' && v.p[i + 1] == '_' && isalnum((unsigned char)v.p[i - 1]) &&
-		    isalnum((unsigned char)v.p[i + 2]))
+		if (v.p[i] == '\\' && isalnum((unsigned char)v.p[i - 1]) &&
+		    ((v.p[i + 1] == '_' && isalnum((unsigned char)v.p[i + 2])) ||
+		     (v.p[i + 1] == '>' && v.p[i + 2] == ' ')))
 			return true;
 	return false;
 }

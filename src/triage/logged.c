@@ -255,6 +255,11 @@ static size_t service_at(struct view v)
 	return i > name && i + 1 < v.n && v.p[i] == '|' && v.p[i + 1] == ' ' ? i + 2 : 0;
 }
 
+bool text_of_service(struct view line)
+{
+	return service_at(line) > 0;
+}
+
 /* "00O ", "01E+" of GitLab, behind its time: which stream. */
 static size_t stream_at(struct view v)
 {

@@ -164,6 +164,9 @@ static void split(struct arena *a, struct cutter *c, size_t from, char *s, size_
 		if (i < n && s[i] != '\n' && s[i] != '\v')
 			continue;
 		was = t->n;
+		if (!t->service_line &&
+		    text_of_service(view_trim((struct view){ .p = s + start, .n = i - start })))
+			t->service_line = was + 1;
 		add_line(c, (struct view){ .p = s + start, .n = i - start }, number);
 		if (t->n > was && t->lines[was].s.n)
 			text_blank_log(s + start, t->lines[was].s.p);
@@ -296,8 +299,8 @@ static bool bare_prompt(struct view s)
 	if (!s.n || s.n > 80 || !strchr("$#%>", s.p[s.n - 1]))
 		return false;
 	return s.n == 1 || view_is(s, ">>>") || view_starts(s, "PS ") ||
-	       (s.n > 3 && s.p[1] == ':' && s.p[2] == '\\') ||
-	       view_starts(s, "sh-") || view_starts(s, "bash-") ||
+	       (s.n > 3 && s.p[1] == ':' && s.p[2] == '\\') || view_starts(s, "sh-") ||
+	       view_starts(s, "bash-") ||
 	       (view_chr(s, '@') > 0 && (view_chr(s, ' ') < 0 || s.p[0] == '['));
 }
 

@@ -48,6 +48,7 @@ struct text {
 	struct line *lines;
 	size_t n;
 	bool cut; /* lines beyond TEXT_LINES_MAX were left out */
+	size_t service_line; /* index + 1 of the first whose prefix names a service; 0: none */
 	size_t n_files;
 	const char **files; /* names, for sources */
 	uint32_t *joints;   /* ascending places in s where the end of a line was taken out */
@@ -92,6 +93,8 @@ struct view text_prompt(struct view line);
 bool text_is_program(struct view line);
 /* The line without the time, level, service or pod that a log writes in front of it. */
 struct view text_unlogged(struct view line);
+/* Does the line begin with what compose puts before a service's lines ("web_1  | ")? */
+bool text_of_service(struct view line);
 /*
  * Makes blanks of the time, service or rank between s and the line's text at `end`, for a message
  * of several lines. What names a program stays: "kernel:", "[real_accelerator.py:161]".

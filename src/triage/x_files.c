@@ -63,6 +63,9 @@ static void listed_nodes(struct paste *p, struct view s, size_t i)
 	struct view mode = { 0 };
 
 	if (mode_line(p, s, &m)) {
+		/* What was made for a bind mount, where there was nothing to mount. */
+		if (s.p[0] == '-' && paste_match(p, "\\s0\\s.*\\s/dev/nvidia[\\w-]*$", s, NULL))
+			sign_add(p, "node-empty-file", i, (struct view){ 0 });
 		if (s.p[0] != 'c')
 			return;
 		mode = (struct view){ s.p, 10 };

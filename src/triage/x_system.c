@@ -16,7 +16,8 @@ static void used_by(struct paste *p, struct view s, size_t i)
 {
 	if (view_find(s, "nvidia_uvm") >= 0)
 		sign_add(p, "uvm-loaded", i, (struct view){ 0 });
-	else if (paste_match(p, "\\s\\d+\\s+nvidia_(?:modeset|drm|peermem)(?:,nvidia_\\w+)*$", s, NULL))
+	else if (paste_match(p, "\\s\\d+\\s+nvidia_(?:modeset|drm|peermem)(?:,nvidia_\\w+)*$", s,
+			     NULL))
 		sign_add(p, "uvm-not-among-users", i, (struct view){ 0 });
 }
 
@@ -89,6 +90,8 @@ static void module_version(struct paste *p, struct view version, size_t i)
 		sign_add(p, "module-set-version", i, version);
 	else
 		sign_add(p, "module-core-version", i, version);
+	if (view_find(cmd, "modinfo -F version nvidia") >= 0 && view_find(cmd, " -k") < 0)
+		sign_add(p, "modinfo-version", i, version);
 }
 
 static struct view flavor_of(struct view license)
