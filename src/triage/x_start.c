@@ -366,7 +366,7 @@ static void start_line(struct paste *p, size_t i)
 
 	command(p, i);
 	if (p->t.service_line == i + 1)
-		sign_add(p, "container-prompt", i, (struct view){ 0 });
+		sign_add(p, "compose-log", i, (struct view){ 0 });
 	if (l->s.n < 400 && view_find(l->s, "/dev/nvidia") >= 0)
 		passed_node(p, i);
 	if (!l->cmd_at && l->s.n < 400) {
