@@ -344,16 +344,22 @@ static void host_compiler(struct triage *t)
 	const struct snapshot *s = t->j->s;
 	const char *kit = s->n_toolkits ? fact_value(&s->toolkits[0].version, NULL) : NULL;
 	const char *gcc = fact_value(&s->host.gcc, NULL), *max;
-	const struct cuda_row *row = kit ? compat_cuda(t->j->c, kit) : NULL;
+	bool said = triage_has(t, "compiler-unsupported-said");
+	const struct cuda_row *row;
 	struct finding *f;
 
-	if (!row || !gcc || !triage_has(t, "error-seen"))
+	/* "Building it with CUDA 10.2": of what is compiled, that is the toolkit. */
+	if (!kit && said)
+		kit = triage_value(t, "cuda-built-with-said");
+	row = kit ? compat_cuda(t->j->c, kit) : NULL;
+	if (!row || !gcc || (!said && !triage_has(t, "error-seen")))
 		return;
 	max = compat_value(t->j->c, "host_compiler",
 			   compat_find(t->j->c, "host_compiler", 0, "cuda", row->cuda), "gcc_max");
-	if (!max || look_branch(gcc) <= look_branch(max) || !triage_has(t, "compiling"))
+	if (!max || look_branch(gcc) <= look_branch(max) || (!said && !triage_has(t, "compiling")))
 		return;
-	f = triage_add(t, FINDING_HOST_COMPILER_TOO_NEW, 70, "gcc-std-errors|compiling");
+	f = triage_add(t, FINDING_HOST_COMPILER_TOO_NEW, 70,
+		       "gcc-std-errors|compiling|compiler-unsupported-said");
 	finding_fact(t->j, f, "gcc", &s->host.gcc, max);
 }
 
