@@ -119,7 +119,7 @@ static void table_rows(struct triage *t)
 		if (triage_sign(t, name) != &t->j->s->signs[i])
 			continue; /* a second one of the same row */
 		row = triage_row(t, name);
-		if (!row)
+		if (!row || !triage_row_decides(t, row))
 			continue;
 		for (v = json_first(json_get(row, "for")); v; v = json_next(v))
 			if (json_int(v, &w) && w >= TRIAGE_ROOT && w <= 100 &&

@@ -91,6 +91,8 @@ bool triage_jax_without_cuda(const struct snapshot *s);
 /* Does the text show a failure that is none of the harmless finding's own lines, and nothing that
  * works? */
 bool triage_failure_left(const struct triage *t, const struct finding *harmless);
+/* The driver, the module or a program that wants the GPU is shown to fail, in whatever words. */
+bool triage_stack_fails(struct triage *t);
 /* Something works, and no line of the text complains of anything, in whatever words. */
 bool triage_all_well(struct triage *t);
 /* What to ask for when nothing decides. */

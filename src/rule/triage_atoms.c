@@ -21,10 +21,14 @@ static void points_of(struct triage *t, const struct json *row)
 	enum finding_id id;
 	int64_t w;
 
-	for (v = json_first(json_get(row, "for")); v; v = json_next(v))
-		if (json_int(v, &w) && w > 0 && w <= 100 && finding_lookup(json_key(v), &id) &&
-		    w > t->points[id])
+	for (v = json_first(json_get(row, "for")); v; v = json_next(v)) {
+		if (!json_int(v, &w) || w <= 0 || w > 100 || !finding_lookup(json_key(v), &id))
+			continue;
+		if (w >= TRIAGE_ROOT && !triage_row_decides(t, row))
+			w = TRIAGE_ROOT - 1;
+		if (w > t->points[id])
 			t->points[id] = (int)w;
+	}
 	for (v = json_first(json_get(row, "against")); v; v = json_next(v))
 		if (json_str(v) && finding_lookup(json_str(v), &id))
 			t->against[id] = true;
@@ -50,7 +54,22 @@ static void sign_atoms(struct triage *t)
 		for (v = json_first(json_get(row, "tags")); v; v = json_next(v))
 			if (json_str(v))
 				atom(t, json_str(v), &s->signs[i]);
-		points_of(t, row);
+	}
+}
+
+/* When all atoms are known: a row may want others beside it. */
+static void all_points(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct json *row;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		if (triage_sign(t, s->signs[i].id.value) != &s->signs[i])
+			continue; /* a second one of the same row */
+		row = triage_row(t, s->signs[i].id.value);
+		if (row)
+			points_of(t, row);
 	}
 }
 
@@ -168,6 +187,7 @@ static void fact_atoms(struct triage *t)
 		      strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cudnn")),
 	     "ld-path-cuda");
 	when(t, path_of_other_cuda(t, torch), "ld-path-other-cuda");
+	when(t, triage_stack_fails(t), "stack-fails");
 	when(t, cpu, "torch-cpu");
 	when(t, rocm, "torch-rocm");
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
@@ -197,10 +217,18 @@ const struct json *triage_row(const struct triage *t, const char *id)
 	return compat_sorted(t->j->c, "signatures", "id", id);
 }
 
+bool triage_row_decides(struct triage *t, const struct json *row)
+{
+	const char *terms = json_get_str(row, "with");
+
+	return !terms || triage_holds(t, terms, NULL);
+}
+
 void triage_atoms(struct triage *t)
 {
 	sign_atoms(t);
 	fact_atoms(t);
+	all_points(t);
 }
 
 bool triage_has(const struct triage *t, const char *name)

@@ -100,3 +100,14 @@ bool triage_all_well(struct triage *t)
 			    "!cpu-said !lib-missing !no-kernel-image !nvcc-arch !reasons-wanted",
 			    NULL);
 }
+
+bool triage_stack_fails(struct triage *t)
+{
+	return triage_no_gpu_got(t) ||
+	       triage_holds(t,
+			    "smi-fails|smi-absent|no-driver-seen|module-trouble|module-absent|"
+			    "no-module-seen|insert-enodev|nvrm-none|rm-init-failed|probe-failed|"
+			    "handle-fails|libcuda-missing|nvml-mismatch|nvml-999|cpu-said|"
+			    "said-false|bad-ordinal|no-kernel-image|lib-missing|jax-cpu",
+			    NULL);
+}

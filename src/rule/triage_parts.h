@@ -14,6 +14,8 @@ struct json;
 void triage_atoms(struct triage *t);
 /* The row of "signatures" with this id; NULL for the sign of an extractor. */
 const struct json *triage_row(const struct triage *t, const char *id);
+/* Do the terms hold that the row wants beside it ("with"), before it may name a cause alone? */
+bool triage_row_decides(struct triage *t, const struct json *row);
 /* Is it of an environment that is shown beside the one which fails? */
 bool triage_of_another(const struct snapshot *s, const struct finding *f);
 /*
