@@ -29,6 +29,12 @@ void markdown_code(struct arena *a, struct strbuf *out, const char *const *lines
  */
 const char *verdict_sentence(const struct report *rep);
 
+/*
+ * Where a piece of evidence stands, for people: "pasted line 12", "notes.txt line 12", with whose
+ * line it is in brackets. In machine formats it stays as the finding has it.
+ */
+const char *source_words(struct arena *a, const char *source);
+
 /* A second fault: no consequence of the root, and it will fail when the root is mended. */
 bool bites_next(const struct results *r, const struct finding *f);
 

@@ -56,7 +56,7 @@ static void put_finding(struct arena *a, struct strbuf *out, const struct findin
 			      arena_printf(a, "%s%s%s (%s)", e->seen ? e->seen : _("absent"),
 					   e->wanted ? _(", wanted ") : "",
 					   e->wanted ? e->wanted : "",
-					   e->source ? e->source : "-"));
+					   e->source ? source_words(a, e->source) : "-"));
 	if (f->n_evidence)
 		strbuf_addc(out, '\n');
 	for (r = f->remedies; r < f->remedies + f->n_remedies; r++) {
@@ -127,7 +127,8 @@ static void put_ruled(struct arena *a, const struct report *rep, struct strbuf *
 		strbuf_printf(out, "## %s\n\n", _("Ruled out"));
 	for (i = 0; i < r->n_ruled; i++)
 		put_list_item(out, finding_info(r->ruled[i].id)->name,
-			      arena_printf(a, "%s (%s)", r->ruled[i].text, r->ruled[i].source));
+			      arena_printf(a, "%s (%s)", r->ruled[i].text,
+					   source_words(a, r->ruled[i].source)));
 	if (r->n_ruled)
 		strbuf_addc(out, '\n');
 }

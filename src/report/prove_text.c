@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/utf8.h"
 #include "report/report.h"
 #include "report/wrap.h"
 
@@ -33,10 +34,41 @@ static const char *colour_of(enum proof_result r)
 	return "1;31";
 }
 
+static const char *result_word(enum proof_result r)
+{
+	switch (r) {
+	case PROOF_PASS:
+		return _("pass");
+	case PROOF_FAIL:
+		return _("fail");
+	case PROOF_SKIP:
+		return _("skip");
+	case PROOF_HUNG:
+		return _("hung");
+	case PROOF_CRASHED:
+		return _("crashed");
+	case PROOF_INCONCLUSIVE:
+		return _("inconclusive");
+	}
+	return proof_result_name(r);
+}
+
 static void put_sgr(struct page *g, const char *code)
 {
 	if (g->v->colour)
 		strbuf_printf(g->out, "\033[%sm", code);
+}
+
+static void put_result(struct page *g, enum proof_result r)
+{
+	const char *word = result_word(r);
+	size_t n;
+
+	put_sgr(g, colour_of(r));
+	strbuf_add(g->out, word);
+	for (n = utf8_columns(word); n < 7; n++)
+		strbuf_addc(g->out, ' ');
+	put_sgr(g, "0");
 }
 
 static void put_heading(struct page *g, int gpu)
@@ -108,9 +140,7 @@ static void put_row(struct page *g, const struct proof_test *t)
 		strbuf_add(&rest, o->path);
 	}
 	strbuf_add(g->out, bullet);
-	put_sgr(g, colour_of(o->result));
-	strbuf_printf(g->out, "%-7s", proof_result_name(o->result));
-	put_sgr(g, "0");
+	put_result(g, o->result);
 	if (o->ms > 0)
 		strbuf_printf(g->out, " %-18s %8.1f ms", t->name, o->ms);
 	else
@@ -179,9 +209,7 @@ static size_t put_skipped(struct page *g, size_t i)
 	if (shown < 3)
 		return 0;
 	strbuf_add(g->out, g->v->markdown ? "- " : "  ");
-	put_sgr(g, colour_of(PROOF_SKIP));
-	strbuf_printf(g->out, "%-7s", proof_result_name(PROOF_SKIP));
-	put_sgr(g, "0");
+	put_result(g, PROOF_SKIP);
 	strbuf_printf(&names, " (%s)", t->o.why);
 	strbuf_addc(g->out, ' ');
 	wrap_text(g->out, clean(g->a, names.s), 10, 14, g->width);

@@ -53,7 +53,7 @@ static void put_evidence(struct strbuf *out, const struct finding *f)
 		}
 		if (e->source && *e->source) {
 			strbuf_add(out, " (");
-			put_clean_markdown(out, e->source);
+			put_clean_markdown(out, source_words(out->a, e->source));
 			strbuf_add(out, ")");
 		}
 		strbuf_addc(out, '\n');
@@ -92,7 +92,7 @@ static void put_ruled(struct strbuf *out, const struct results *r)
 		strbuf_add(out, "- ");
 		put_prose_markdown(out, r->ruled[i].text);
 		strbuf_add(out, " (");
-		put_clean_markdown(out, r->ruled[i].source);
+		put_clean_markdown(out, source_words(out->a, r->ruled[i].source));
 		strbuf_add(out, ")\n");
 	}
 	strbuf_addc(out, '\n');

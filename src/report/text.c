@@ -87,7 +87,7 @@ static void put_evidence(struct printer *p, const struct finding *f, int indent)
 		if (e->wanted)
 			strbuf_printf(&b, _(", wanted %s"), e->wanted);
 		if (e->source)
-			strbuf_printf(&b, "  [%s]", e->source);
+			strbuf_printf(&b, "  [%s]", source_words(p->a, e->source));
 		prose(p, indent, "%s", b.s);
 	}
 }
@@ -237,7 +237,7 @@ static void put_ruled(struct printer *p)
 	heading(p, BOLD, _("Ruled out"));
 	for (i = 0; i < r->n_ruled; i++)
 		prose(p, 2, "%s: %s  [%s]", finding_info(r->ruled[i].id)->name, r->ruled[i].text,
-		      r->ruled[i].source);
+		      source_words(p->a, r->ruled[i].source));
 }
 
 static void put_rest(struct printer *p)

@@ -23,6 +23,30 @@ const char *remedy_note(struct arena *a, const struct remedy *r)
 	return b.s;
 }
 
+const char *source_words(struct arena *a, const char *source)
+{
+	static const char word[] = " line ";
+	struct view v = view_of(source), rest;
+	ptrdiff_t at = -1, next;
+	size_t digits;
+
+	/* The last one: a file's name may hold the word. */
+	for (rest = v; (next = view_find(rest, word)) >= 0; rest = view_skip(v, (size_t)at + 1))
+		at = (rest.p - v.p) + next;
+	if (at <= 0)
+		return source;
+	rest = view_skip(v, (size_t)at + sizeof(word) - 1);
+	digits = strspn(rest.p, "0123456789");
+	if (!digits || (digits < rest.n && !view_starts(view_skip(rest, digits), " (")))
+		return source;
+	v.n = (size_t)at;
+	if (view_is(v, "pasted"))
+		return arena_printf(a, _("pasted line %.*s%s"), (int)digits, rest.p,
+				    rest.p + digits);
+	return arena_printf(a, _("%.*s line %.*s%s"), (int)v.n, v.p, (int)digits, rest.p,
+			    rest.p + digits);
+}
+
 const char *verdict_sentence(const struct report *rep)
 {
 	switch (rep->r->verdict) {

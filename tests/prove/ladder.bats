@@ -50,6 +50,17 @@ expect_why() {
 		fail "fields"
 }
 
+@test "the results of rungs are words of the language" {
+	local english
+	cuvet --help
+	english=$output
+	cuvet --lang ko --help
+	[ "$output" != "$english" ] || skip "built without catalogues"
+	at "cc0=5.2" --lang ko prove
+	expect_status 0
+	[[ $output != *"pass "* && $output != *"skip "* ]] || fail "$output"
+}
+
 @test "what a GPU does not have is skipped, with the capability that has it" {
 	at "cc0=5.2;optin=0;coop=0;mapped=0" prove --json
 	expect_status 0
