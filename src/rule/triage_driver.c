@@ -32,14 +32,20 @@ static const char *of_tensorflow(struct triage *t, const struct python *p)
 }
 
 /* The CUDA of a package whose name says it: "jax-cuda12-plugin", "cupy-cuda11x", "cupy-cuda112"; of
- * older releases of jaxlib the version does: "0.4.24+cuda12.cudnn89". */
+ * older releases of jaxlib the version does: "0.4.24+cuda12.cudnn89"; so does that of Paddle. */
 static const char *of_name(struct triage *t, const struct python *p)
 {
 	static const char *const stems[] = { "jax-cuda", "cupy-cuda" };
 	const struct package *jaxlib = python_package(p, "jaxlib");
 	const char *label = jaxlib ? strstr(fact_value(&jaxlib->version, ""), "+cuda") : NULL;
+	const struct package *paddle = python_package(p, "paddlepaddle-gpu");
+	const char *post = paddle ? strstr(fact_value(&paddle->version, ""), ".post1") : NULL;
 	size_t i, k;
 
+	/* "2.4.2.post112" */
+	if (post && strspn(post + strlen(".post"), "0123456789") == 3)
+		return arena_printf(t->j->a, "%.2s.%c", post + strlen(".post"),
+				    post[strlen(".post") + 2]);
 	if (label && strspn(label + strlen("+cuda"), "0123456789") >= 2)
 		return arena_printf(t->j->a, "%.2s.0", label + strlen("+cuda"));
 

@@ -119,6 +119,10 @@ static void archs(struct triage *t)
 	if (!torch || triage_has(t, "no-kernel-image") || !look_torch_archs(t->j, torch, &a) ||
 	    !a.n)
 		return;
+	/* Its libraries may have none. */
+	for (i = 0; i < t->j->n_findings; i++)
+		if (t->j->findings[i]->id == FINDING_GPU_TOO_NEW_FOR_BUILD)
+			return;
 	for (i = 0; i < s->n_gpus; i++) {
 		cc = look_cc(&s->gpus[i]);
 		if (cc < 0 || compat_arch_fit(a.list, a.n, cc, NULL) == ARCH_FIT_NONE)

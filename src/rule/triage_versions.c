@@ -269,6 +269,61 @@ static void kernel_of_arch(struct triage *t)
 			want / 10, want % 10, low / 10, low % 10);
 }
 
+/* The newest CUDA that a release was published with; 9.2 came with 0.4.1. */
+static const char *newest_cuda(struct triage *t, const char *version)
+{
+	size_t i, n = compat_count(t->j->c, "torch");
+	const char *best = look_branch(version) > 0		   ? NULL
+			   : version_cmp_str(version, "0.4.1") < 0 ? "9.1"
+								   : "9.2";
+
+	for (i = 0; i < n; i++) {
+		const char *row = compat_text(t->j->c, "torch", i, "version");
+		const char *cuda = compat_text(t->j->c, "torch", i, "cuda");
+
+		if (row && cuda && version_cmp_str(row, version) == 0 &&
+		    (!best || version_cmp_str(cuda, best) > 0))
+			best = cuda;
+	}
+	return best;
+}
+
+/* PyTorch may bring PTX for such a GPU; its cuBLAS and cuDNN have no code for it. CUDA before 9.2
+ * runs on Turing, and its cuDNN fails there. */
+static void libraries_too_old(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
+	const char *cuda = torch ? look_torch_cuda(t->j, torch) : NULL;
+	const struct cuda_row *row;
+	struct finding *f;
+	size_t i;
+
+	if (!torch || !triage_holds(t,
+				    "cudnn-exec-failed|cublas-exec|cudnn-not-init !oom "
+				    "!no-kernel-image !arch-misfit",
+				    NULL))
+		return;
+	if (!cuda && fact_known(&torch->version))
+		cuda = newest_cuda(t, torch->version.value);
+	row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
+	for (i = 0; row && row->nvcc_max_cc > 0 && i < s->n_gpus; i++) {
+		int cc = look_cc(&s->gpus[i]);
+
+		if (cc / 10 <= row->nvcc_max_cc / 10 &&
+		    (cc != 75 || version_cmp_str(cuda, "9.2") >= 0))
+			continue;
+		f = triage_add(t, FINDING_GPU_TOO_NEW_FOR_BUILD, 80,
+			       "cudnn-exec-failed|cublas-exec|cudnn-not-init");
+		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
+		finding_fact(t->j, f, "torch.version", &torch->version, NULL);
+		finding_message(t->j, f,
+				_("PyTorch was built with CUDA %s, which is older than this GPU."),
+				cuda);
+		return;
+	}
+}
+
 /* What is said to be wanted is what every GPU here has. */
 static void capability_there(struct triage *t)
 {
@@ -436,6 +491,7 @@ void triage_versions(struct triage *t)
 	min_max(t);
 	kernel_of_arch(t);
 	capability_there(t);
+	libraries_too_old(t);
 	nvcc_arch(t);
 	host_compiler(t);
 	found_version(t);

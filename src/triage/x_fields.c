@@ -108,6 +108,10 @@ static const struct field fields[] = {
 	{ "pretty_name", "os", NULL },
 	{ "name", "distribution", NULL },
 	{ "description", "distribution", NULL },
+	/* Chinese: "pytorch", "torch", "driver" with "version" */
+	{ "pytorch\xe7\x89\x88\xe6\x9c\xac", "torch.version", NULL },
+	{ "torch\xe7\x89\x88\xe6\x9c\xac", "torch.version", NULL },
+	{ "\xe9\xa9\xb1\xe5\x8a\xa8\xe7\x89\x88\xe6\x9c\xac", "driver.version", NULL },
 	/* Korean */
 	{ "\xec\x9a\xb4\xec\x98\x81\xec\xb2\xb4\xec\xa0\x9c", "os", NULL },
 	{ "\xeb\x93\x9c\xeb\x9d\xbc\xec\x9d\xb4\xeb\xb2\x84 \xeb\xb2\x84\xec\xa0\x84",
@@ -287,12 +291,16 @@ static struct view plain_name(struct view v)
  * apart. */
 static void one(struct paste *p, struct view s, size_t i)
 {
-	ptrdiff_t at = view_chr(s, ':');
+	ptrdiff_t at = view_chr(s, ':'), wide = view_find(s, "\xef\xbc\x9a");
 	struct view name, v;
 
-	if (at < 0)
+	if (at < 0 && wide < 0)
 		at = view_chr(s, '=');
-	if (at < 0 && (at = view_find(s, "->")) > 0)
+	/* A colon of full width. */
+	if (wide > 0 && (at < 0 || wide < at)) {
+		at = wide;
+		v = view_trim(view_skip(s, (size_t)at + 3));
+	} else if (at < 0 && (at = view_find(s, "->")) > 0)
 		v = view_trim(view_skip(s, (size_t)at + 2));
 	else if (at > 0)
 		v = view_trim(view_skip(s, (size_t)at + 1));

@@ -71,6 +71,37 @@ static void gpu(struct paste *p, struct view s, size_t i)
 	paste_fact(p, "gpu.name", view_of(name), i);
 }
 
+/* "GPU 3090", "gpu:rtx-2080": a line of a list. */
+static void gpu_of_list(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (s.n > 40 || p->s->n_gpus ||
+	    !paste_match(
+		    p,
+		    "^\\W{0,4}(?:gpus?|(?:graphics )?card|\xe6\x98\xbe\xe5\x8d\xa1)\\W{0,4}"
+		    "(?:nvidia )?(?:geforce )?(?:[rg]tx)?[ -]?"
+		    "(10[5-8]0|16[5-6]0|20[6-8]0|30[5-9]0|40[5-9]0|50[5-9]0)\\s?(ti)?\\s?(super)?\\s*$",
+		    s, &m))
+		return;
+	paste_fact(p, "gpu.name",
+		   view_of(arena_printf(p->a, "%s %s%s%s", family(p, m.group[1]),
+					view_dup(p->a, m.group[1]), m.group[2].n ? " Ti" : "",
+					m.group[3].n ? " SUPER" : "")),
+		   i);
+}
+
+/* "upgraded to RTX50", "the RTX 40 series": the model does not matter for the capability. */
+static void gpu_series(struct paste *p, struct view s, size_t i)
+{
+	static const char *const cc[] = { "7.5", "8.6", "8.9", "12.0" };
+	struct regex_match m;
+
+	if (!p->s->n_gpus &&
+	    paste_match(p, "\\bRTX ?([2-5])0(?:[ -]?series|xx|\\xe7\\xb3\\xbb)?(?![\\w.])", s, &m))
+		paste_fact(p, "gpu.cc", view_of(cc[m.group[1].p[0] - '2']), i);
+}
+
 /* -------- versions */
 
 static const struct {
@@ -111,6 +142,10 @@ static const struct {
 	  "torch.version" },
 	{ "\xed\x8c\x8c\xec\x9d\xb4\xed\x86\xa0\xec\xb9\x98",
 	  "\xed\x8c\x8c\xec\x9d\xb4\xed\x86\xa0\xec\xb9\x98\\s*(\\d\\.\\d+(?:\\.\\d+)?)",
+	  "torch.version" },
+	/* Chinese */
+	{ "orch\xe7\x89\x88\xe6\x9c\xac",
+	  "torch\xe7\x89\x88\xe6\x9c\xac(?:[\\s:=]|\xef\xbc\x9a)*(\\d\\.\\d+(?:\\.\\d+)?(?:\\+[a-z]+\\d*)?)",
 	  "torch.version" },
 	{ "ython", "\\bpython\\s*(3\\.\\d{1,2}(?:\\.\\d+)?)(?=[\\s,;:)]|\\.(?:\\s|$)|$)",
 	  "python.version" },
@@ -282,5 +317,9 @@ void prose_take(struct paste *p)
 	for (i = 0; i < n; i++) {
 		path_of_packages(p, i);
 		shell_of_windows(p, i);
+		gpu_of_list(p, p->t.lines[i].s, i);
 	}
+	for (i = 0; i < n && !p->s->n_gpus; i++)
+		if (is_sentence(p, i) && !speaks_of_wishes(p, p->t.lines[i].s))
+			gpu_series(p, p->t.lines[i].s, i);
 }
