@@ -441,6 +441,19 @@ static void beside_the_point(struct triage *t)
 	t->against[FINDING_CPU_ONLY_PLATFORM] = true;
 }
 
+/* Who has no GPU wants no CUDA: the program should not ask for it. */
+static void none_owned(struct triage *t)
+{
+	if (!triage_has(t, "no-gpu-owned") || t->j->s->n_gpus ||
+	    !(triage_has(t, "not-compiled") || triage_has(t, "torch-cpu")) ||
+	    triage_has(t, "smi-works") || triage_has(t, "bus-has-gpu"))
+		return;
+	t->against[FINDING_CPU_ONLY_WHEEL] = true;
+	t->against[FINDING_CPU_ONLY_CONDA_BUILD] = true;
+	t->against[FINDING_CPU_ONLY_PLATFORM] = true;
+	triage_add(t, FINDING_APPLICATION_BUG, 84, "not-compiled|no-gpu-owned");
+}
+
 /* One who tells of a build without CUDA, and then shows one that has it and sees the GPU. */
 static void mended(struct triage *t)
 {
@@ -488,6 +501,7 @@ void triage_install(struct triage *t)
 {
 	mended(t);
 	beside_the_point(t);
+	none_owned(t);
 	index_tag(t);
 	not_found(t);
 	replaced(t);
