@@ -113,6 +113,16 @@ static int compile(struct compat *c, const char *id, const char *pattern, struct
 	return err_set(err, ERR_DATA, "%s %s: %.300s", TABLE, id, e.msg);
 }
 
+static bool is_benign(const struct json *row)
+{
+	const struct json *v, *weights = json_get(row, "for");
+
+	for (v = json_first(json_get(row, "tags")); v; v = json_next(v))
+		if (json_str(v) && strcmp(json_str(v), "benign") == 0)
+			return true;
+	return json_get(weights, "harmless-warning") || json_get(weights, "no-fault");
+}
+
 int book_row(struct compat *c, struct book *b, size_t i, const struct book_row **ret,
 	     struct err *err)
 {
@@ -132,6 +142,7 @@ int book_row(struct compat *c, struct book *b, size_t i, const struct book_row *
 	row->where = !on ? ON_LINE : strcmp(on, "silent") == 0 ? ON_SILENT : ON_COMMAND;
 	row->facts = json_get(json, "facts");
 	row->tags = json_get(json, "tags");
+	row->benign = is_benign(json);
 	r = compile(c, id, json_get_str(json, "pattern"), &row->re, err);
 	if (!r)
 		r = compile(c, id, json_get_str(json, "under"), &row->under, err);

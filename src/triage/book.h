@@ -37,6 +37,7 @@ struct book_row {
 	const struct json *facts, *tags;
 	struct regex *re, *under; /* NULL: none */
 	enum where where;
+	bool benign; /* says by itself that nothing is wrong, or belongs to what works */
 };
 
 struct book_pattern {

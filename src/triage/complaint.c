@@ -13,16 +13,20 @@ enum {
 	LINE_MOST = 1200, /* bytes */
 };
 
-/* "Without any problem" is none. */
+/* "Without any problem" is none, "this warning" one that is asked about. */
 static const char words[] =
-	"\\b(?:without|no)(?: an[dy])?(?: known| further)? (?:issues?|problems?|errors?|trouble|failures?)\\b"
-	"(*SKIP)(*FAIL)|"
-	"_STATUS_(?!SUCCESS)|_NOT_|error|exception|fail|crash|unsupported|incompatib|invalid|illegal|denied|refus|abort|missing|"
+	"\\b(?:without|no)(?: an[dy])?(?: known| further)? (?:issues?|problems?|errors?|trouble|"
+	"failures?)\\b(*SKIP)(*FAIL)|"
+	"\\b(?:this|these|that|those|the|such|following) (?:warning|message|notice)s?\\b(*SKIP)(*FAIL)|"
+	"\\b(?:can|safe|to|be|I|just|safely) ignored?\\b(*SKIP)(*FAIL)|"
+	"_STATUS_(?!SUCCESS)|_NOT_|error|exception|fail|crash|unsupported|incompatib|invalid|illegal|"
+	"denied|refus|abort|missing|"
 	"\\b(?:not?|none|never|nothing|nobody|only|but|yet|still|low|wrong|false|err|hang\\w*|hung|"
 	"stuck|freez\\w*|froze\\w*|slow\\w*|miss(?:ed|es)|disab\\w*|unable|cannot|can't|without|"
 	"instead|lost|gone|broke\\w*|problems?|issues?|trouble\\w*|unknown|black|kill\\w*|thrott\\w*|"
-	"timed?[- ]?out|bad|cpu|unavailable|ignor\\w*|fall(?:s|ing)? back|fallback|degraded|weird|"
-	"strange|odd|xid|warn\\w*|help)\\b|"
+	"timed?[- ]?out|bad|cpu|unavailable|ignor\\w*|fall(?:s|ing)? back|fallback|degrad\\w*|stops?|"
+	"stopped|lags?|stutter\\w*|drops?|dropped|poor\\w*|halt\\w*|forever|worse|panic|oops|"
+	"corrupt\\w*|dead|weird|strange|odd|xid|warn\\w*|help)\\b|"
 	"\\w(?:n't|n\xe2\x80\x99t)\\b|\\b\\d+ (?:out )?of (?:the |my |our )?\\d+\\b";
 
 /* Letters that are not Latin: words that are not known here. */
@@ -48,7 +52,7 @@ static bool complains(struct paste *p, const struct line *l)
 {
 	struct view s = l->cmd_at ? remark(line_cmd(l)) : l->s;
 
-	if (!s.n || s.p[0] == '|' || s.p[0] == '+')
+	if (!s.n || l->benign || s.p[0] == '|' || s.p[0] == '+')
 		return false;
 	return s.n > LINE_MOST || is_foreign(s) || paste_match(p, words, s, NULL);
 }

@@ -164,6 +164,16 @@ static void keep(struct scan *s, struct row *row, const struct regex_match *m, s
 	}
 }
 
+/* The lines of the message. */
+static void mark_benign(struct text *t, size_t line, struct view hit)
+{
+	const char *end = hit.p + hit.n;
+
+	do
+		t->lines[line++].benign = true;
+	while (line < t->n && t->lines[line].s.p < end);
+}
+
 static int try_row(struct scan *s, struct row *row, size_t at)
 {
 	struct regex_match m = { .n = 0 };
@@ -198,6 +208,8 @@ static int try_row(struct scan *s, struct row *row, size_t at)
 		hit = (struct view){ .p = win.p + m.start, .n = m.end - m.start };
 	}
 	row->last_line = line + 1;
+	if (row->b->benign && !said.n)
+		mark_benign(&s->p->t, line, hit);
 	if (!hearsay(s->p, line, s->p->t.s.p + at))
 		keep(s, row, &m, line, hit);
 	return 0;

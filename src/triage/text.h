@@ -26,6 +26,7 @@ struct line {
 	uint16_t cmd_at; /* where in s the command stands that was typed; 0: none; or CMD_BARE */
 	uint16_t file;	 /* which of several texts */
 	bool wished;	 /* of a project file: it says what is to be installed, not what is */
+	bool benign;	 /* a message is known that says no ill; set by the signatures */
 	uint16_t owner;	 /* of owner.h: which machine, environment, time; 0: nothing says it */
 };
 
