@@ -89,6 +89,7 @@ static void loaded(struct triage *t)
 	const char *nvml = fact_value(&s->driver.libnvml.version, NULL);
 
 	const char *on_disk = triage_value(t, "modinfo-version");
+	const char *mismatched = triage_value(t, "nvrm-mismatch-module");
 
 	/* An upgrade put another module on the disk; the old one runs until the next boot. */
 	if (module && on_disk && triage_has(t, "module-version") && strcmp(module, on_disk) != 0 &&
@@ -98,6 +99,9 @@ static void loaded(struct triage *t)
 		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 74,
 			   "modinfo-version|module-version");
 	/* The module that the next boot will load does not fit either. */
+	if (on_disk && mismatched && strcmp(on_disk, mismatched) == 0 &&
+	    !triage_has(t, "container"))
+		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 86, "modinfo-version api-mismatch");
 	if (!module && on_disk && nvml && look_branch(nvml) > 100 &&
 	    strncmp(on_disk, nvml, strlen(nvml)) != 0 && triage_has(t, "nvml-mismatch") &&
 	    !triage_has(t, "container"))

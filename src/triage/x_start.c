@@ -238,7 +238,7 @@ static const struct runner runners[] = {
 	{ .literal = "services:",
 	  .opens = "^services:$",
 	  .needs = "^(?:image|build):",
-	  .asks = "capabilities|runtime:\\s*[\"']?nvidia|^gpus:|nvidia\\.com/(?:gpu|mig)|/dev/nvidia|extends:|"
+	  .asks = "(?<!_)capabilities|runtime:\\s*[\"']?nvidia|^gpus:|nvidia\\.com/(?:gpu|mig)|/dev/nvidia|extends:|"
 		  "NVIDIA_VISIBLE_DEVICES|driver:\\s*[\"']?nvidia",
 	  .sign = "container-gpu-not-asked" },
 	{ .literal = "[Container]",
@@ -276,6 +276,12 @@ static const struct runner runners[] = {
 	  .opens = "^\"runArgs\":",
 	  .needs = "\"(?:image|build|dockerFile|dockerComposeFile)\":",
 	  .asks = "\"--(?:gpus|runtime|device)|nvidia\\.com/gpu|\"gpu\"",
+	  .sign = "container-gpu-not-asked" },
+	/* The same file without the line: its other keys show that it starts the container. */
+	{ .literal = "ommand\"",
+	  .opens = "^\"post(?:Create|Start|Attach)Command\":",
+	  .needs = "\"(?:image|build|dockerFile)\":",
+	  .asks = "\"--(?:gpus|runtime|device)|nvidia\\.com/gpu|\"gpu\"|dockerComposeFile",
 	  .sign = "container-gpu-not-asked" },
 	{ .literal = "kind:",
 	  .opens = "^kind:\\s*(?:Pod|Deployment|Job|StatefulSet|ReplicaSet)$",
@@ -376,7 +382,9 @@ static void start_line(struct paste *p, size_t i)
 	}
 	/* The id of a container as its host name; the user of the Jupyter images. */
 	if (l->cmd_at &&
-	    paste_match(p, "^(?:root@[0-9a-f]{12}:|(?:\\([\\w.-]+\\) ?)?jovyan@)", l->s, NULL))
+	    paste_match(p,
+			"^(?:root@[0-9a-f]{12}:|(?:\\([\\w.-]+\\) ?)?jovyan@|vscode \xe2\x9e\x9c )",
+			l->s, NULL))
 		sign_add(p, "container-prompt", i, (struct view){ 0 });
 	if (view_starts(l->s, "Singularity>") || view_starts(l->s, "Apptainer>") ||
 	    paste_match(p, "^[#(]?\\s*\\(?(?:in|inside)(?: the)? (?:a )?(?:container|pod)\\b", l->s,
