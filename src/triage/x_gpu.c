@@ -16,6 +16,7 @@ static const char *const names[] = {
 	 "Workstation|Max-Q)[\\w -]{0,30}Edition)?"),
 	"\\b(?:NVIDIA )?RTX A\\d{3,4}\\b",
 	"\\bTesla [A-Z]\\d{1,4}[a-z]?(?:-[A-Z0-9]+-\\d+GB)?\\b",
+	"(?<=NvidiaTesla)[PTV]\\d{1,3}\\b",
 	"\\bQuadro (?:RTX |GV|GP|[KMPT]{1,2})?\\d{2,4}M?\\b",
 	"\\b(?:NVIDIA )?TITAN (?:RTX\\b|V\\b|Xp\\b|X \\(Pascal\\)|X Pascal\\b|X\\b|Black\\b)",
 	("\\b(?:NVIDIA )?(?:A|V|P|H|B)(?:100|200|300|800|20)(?:[- ](?:SXM\\d?|PCIe|PCIE|NVL|"
