@@ -89,11 +89,14 @@ static void needs(struct triage *t)
 		cuda = of_name(t, p);
 	if (!cuda && triage_value(t, "needs-cuda"))
 		cuda = triage_value(t, "needs-cuda");
+	/* conda brings this CUDA, and with it no build for the processor alone. */
+	if (!cuda && !triage_has(t, "conda-torch-cpu") && !triage_has(t, "torch-is-cpu"))
+		cuda = triage_value(t, "pytorch-cuda-asked");
 	if (cuda && !strchr(cuda, '.'))
 		cuda = arena_printf(t->j->a, "%s.0", cuda);
 	if (!cuda || !fails(t) || !below(t, cuda, driver, &least) || triage_has(t, "tegra"))
 		return;
-	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 76, "needs-cuda|cuda-ceiling");
+	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 76, "needs-cuda|pytorch-cuda-asked|cuda-ceiling");
 	finding_message(t->j, f,
 			_("The driver is too old for CUDA %s, which the program brings: that "
 			  "needs %s or newer."),

@@ -200,6 +200,30 @@ static void module_packages(struct triage *t)
 	finding_fact(t->j, f, "package", other, running);
 }
 
+/* nvidia.ko is listed under the folders of other kernels than the one that runs. */
+static void listed_elsewhere(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *running = fact_value(&s->host.kernel, NULL);
+	const struct sign *other = NULL;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < s->n_signs && running; i++) {
+		if (!fact_is(&s->signs[i].id, "module-file-listed") ||
+		    !fact_known(&s->signs[i].value))
+			continue;
+		if (fact_is(&s->signs[i].value, running))
+			return;
+		other = &s->signs[i];
+	}
+	if (!other || triage_has(t, "container") ||
+	    !(fails(t) || triage_has(t, "module-absent") || triage_has(t, "no-module-seen")))
+		return;
+	f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 86, "module-file-listed");
+	finding_fact(t->j, f, "kernel", &s->host.kernel, other->value.value);
+}
+
 /* -------- the driver's modules among themselves */
 
 /* nvidia.ko and one of those that build on it, as the disk or the kernel has them. */
@@ -272,6 +296,7 @@ void triage_modules(struct triage *t)
 	manjaro(t);
 	module_packages(t);
 	other_kernel(t);
+	listed_elsewhere(t);
 	module_set(t);
 	regions(t);
 }
