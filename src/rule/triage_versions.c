@@ -197,6 +197,66 @@ static bool by_list(struct triage *t)
 	return known;
 }
 
+/* The rows of a release, which people also call "1.6". */
+static const struct torch_row *const *release(struct triage *t, const char *version)
+{
+	const struct torch_row *const *rows = compat_torch_of_release(t->j->c, version);
+
+	return *rows ? rows
+		     : compat_torch_of_release(t->j->c, arena_printf(t->j->a, "%s.0", version));
+}
+
+/* The newest CUDA that a release was published with; 9.2 came with 0.4.1. */
+static const char *newest_cuda(struct triage *t, const char *version)
+{
+	const struct torch_row *const *rows = release(t, version);
+	const char *best = look_branch(version) > 0		   ? NULL
+			   : version_cmp_str(version, "0.4.1") < 0 ? "9.1"
+								   : "9.2";
+
+	for (; *rows; rows++)
+		if ((*rows)->cuda && (!best || version_cmp_str((*rows)->cuda, best) > 0))
+			best = (*rows)->cuda;
+	return best;
+}
+
+/* Every wheel with CUDA of the release has code for every GPU. */
+static bool every_build_has(struct triage *t, const struct torch *torch)
+{
+	const struct torch_row *const *rows;
+	bool any = false;
+	size_t i;
+
+	if (fact_known(&torch->origin) && !fact_is(&torch->origin, "pip"))
+		return false;
+	for (rows = release(t, torch->version.value); *rows; rows++) {
+		if (!(*rows)->cuda)
+			continue;
+		any = true;
+		for (i = 0; i < t->j->s->n_gpus; i++)
+			if (!(*rows)->arch_list ||
+			    compat_arch_fit((const char *const *)(*rows)->arch_list,
+					    (*rows)->n_arch, look_cc(&t->j->s->gpus[i]),
+					    NULL) == ARCH_FIT_NONE)
+				return false;
+	}
+	return any;
+}
+
+/* A GPU of a later generation than any that the row's CUDA knows. */
+static bool beyond(struct triage *t, const struct cuda_row *row)
+{
+	size_t i;
+
+	for (i = 0; row && row->nvcc_max_cc > 0 && i < t->j->s->n_gpus; i++) {
+		if (look_cc(&t->j->s->gpus[i]) / 10 <= row->nvcc_max_cc / 10)
+			continue;
+		misfit(t, i, false, 80);
+		return true;
+	}
+	return false;
+}
+
 /* Only "no kernel image", a GPU and no list: the ends of the range are plain. */
 static void by_age(struct triage *t)
 {
@@ -204,7 +264,8 @@ static void by_age(struct triage *t)
 	const struct finding *const *known = (const struct finding *const *)t->j->findings;
 	int low = lowest_cc(s), high = highest_cc(s);
 	const struct cuda_row *row;
-	const char *cuda;
+	const char *cuda, *newest;
+	const struct torch *torch;
 	size_t i;
 
 	if ((!triage_has(t, "no-kernel-image") && !triage_has(t, "arch-misfit")) || low < 0)
@@ -217,14 +278,15 @@ static void by_age(struct triage *t)
 	if (!cuda)
 		cuda = triage_value(t, "cudatoolkit-conda");
 	row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
+	torch = !cuda && s->n_pythons && fact_known(&s->pythons[0].torch.version)
+			? &s->pythons[0].torch
+			: NULL;
+	newest = torch ? newest_cuda(t, torch->version.value) : NULL;
+	if (beyond(t, newest ? compat_cuda(t->j->c, newest) : row))
+		return;
 	for (i = 0; i < s->n_gpus; i++) {
 		int cc = look_cc(&s->gpus[i]);
 
-		if (row && row->nvcc_max_cc > 0 && cc > row->nvcc_max_cc &&
-		    cc / 10 > row->nvcc_max_cc / 10) {
-			misfit(t, i, false, 80);
-			return;
-		}
 		/* A call into an add-on failed, and nothing is known against PyTorch itself. */
 		if (!triage_has(t, "arch-misfit") &&
 		    (triage_has(t, "ext-native-call") || triage_has(t, "ext-native-frame")))
@@ -242,8 +304,9 @@ static void by_age(struct triage *t)
 		}
 	}
 	/* Without the build of PyTorch it may as well be PyTorch itself. */
-	if ((row || triage_has(t, "addon-named")) && triage_has(t, "no-kernel-image") &&
-	    !triage_has(t, "uninstalled-torch") && !triage_has(t, "device-kernel-image-invalid"))
+	if ((row || triage_has(t, "addon-named") || (torch && every_build_has(t, torch))) &&
+	    triage_has(t, "no-kernel-image") && !triage_has(t, "uninstalled-torch") &&
+	    !triage_has(t, "device-kernel-image-invalid"))
 		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 62, "no-kernel-image");
 }
 
@@ -267,25 +330,6 @@ static void kernel_of_arch(struct triage *t)
 	finding_message(t->j, f,
 			_("The kernel is one for compute capability %d.%d, and the GPU has %d.%d."),
 			want / 10, want % 10, low / 10, low % 10);
-}
-
-/* The newest CUDA that a release was published with; 9.2 came with 0.4.1. */
-static const char *newest_cuda(struct triage *t, const char *version)
-{
-	size_t i, n = compat_count(t->j->c, "torch");
-	const char *best = look_branch(version) > 0		   ? NULL
-			   : version_cmp_str(version, "0.4.1") < 0 ? "9.1"
-								   : "9.2";
-
-	for (i = 0; i < n; i++) {
-		const char *row = compat_text(t->j->c, "torch", i, "version");
-		const char *cuda = compat_text(t->j->c, "torch", i, "cuda");
-
-		if (row && cuda && version_cmp_str(row, version) == 0 &&
-		    (!best || version_cmp_str(cuda, best) > 0))
-			best = cuda;
-	}
-	return best;
 }
 
 /* PyTorch may bring PTX for such a GPU; its cuBLAS and cuDNN have no code for it. CUDA before 9.2
