@@ -150,18 +150,12 @@ static bool path_of_other_cuda(struct triage *t, const struct torch *torch)
 	       strncmp(at + 6, cuda, strlen(cuda)) != 0;
 }
 
-static void fact_atoms(struct triage *t)
+/* The system that the text is of. */
+static void place_atoms(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
-	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
-	const char *variant = torch ? look_torch_variant(t->j, torch) : NULL;
-	bool cpu = (variant && strncmp(variant, "cpu", 3) == 0) || triage_has(t, "conda-torch-cpu");
 	bool wsl = look_is_wsl(s) || triage_has(t, "is-wsl");
-	bool rocm = (variant && strncmp(variant, "rocm", 4) == 0) || triage_has(t, "torch-rocm") ||
-		    (!variant && only_index(s, "rocm"));
 
-	if (torch && torch->cuda.state == FACT_ABSENT && !rocm)
-		cpu = true;
 	when(t, wsl, "wsl");
 	when(t, !wsl && (fact_is(&s->host.system, "windows") || triage_has(t, "is-windows")),
 	     "windows");
@@ -173,7 +167,13 @@ static void fact_atoms(struct triage *t)
 	     triage_has(t, "container-run") || triage_has(t, "container-prompt") ||
 		     triage_has(t, "is-container"),
 	     "container");
-	when(t, torch && fact_known(&torch->version), "torch");
+}
+
+/* Variables of its environment. */
+static void variable_atoms(struct triage *t, const struct torch *torch)
+{
+	const struct snapshot *s = t->j->s;
+
 	when(t, env_starts(s, "CUDA_VISIBLE_DEVICES", "MIG-"), "mig-chosen");
 	when(t,
 	     env_starts(s, "NVIDIA_VISIBLE_DEVICES", "GPU-") ||
@@ -187,10 +187,33 @@ static void fact_atoms(struct triage *t)
 		      strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cudnn")),
 	     "ld-path-cuda");
 	when(t, path_of_other_cuda(t, torch), "ld-path-other-cuda");
-	when(t, triage_stack_fails(t), "stack-fails");
+}
+
+/* What PyTorch was built for. */
+static void build_atoms(struct triage *t, const struct torch *torch)
+{
+	const char *variant = torch ? look_torch_variant(t->j, torch) : NULL;
+	bool cpu = (variant && strncmp(variant, "cpu", 3) == 0) || triage_has(t, "conda-torch-cpu");
+	bool rocm = (variant && strncmp(variant, "rocm", 4) == 0) || triage_has(t, "torch-rocm") ||
+		    (!variant && only_index(t->j->s, "rocm"));
+
+	if (torch && torch->cuda.state == FACT_ABSENT && !rocm)
+		cpu = true;
 	when(t, cpu, "torch-cpu");
 	when(t, rocm, "torch-rocm");
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
+}
+
+static void fact_atoms(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
+
+	place_atoms(t);
+	when(t, torch && fact_known(&torch->version), "torch");
+	variable_atoms(t, torch);
+	when(t, triage_stack_fails(t), "stack-fails");
+	build_atoms(t, torch);
 	when(t, s->n_gpus > 0, "gpu");
 	when(t, look_virtual_gpu(s), "vgpu");
 	when(t, mend_family(t) != NULL, mend_family(t));
@@ -201,6 +224,7 @@ static void fact_atoms(struct triage *t)
 	when(t, only_index(s, "cpu"), "cpu-index");
 	when(t, major_of(s, "numpy") >= 2, "numpy-2");
 	when(t, major_of(s, "numpy") == 1, "numpy-1");
+	when(t, fact_no(&s->host.secure_boot), "secure-boot-off");
 	when(t, fact_known(&s->driver.version), "driver");
 	when(t, fact_is(&s->driver.flavor, "open"), "module-open");
 	when(t, s->n_toolkits > 0, "toolkit");

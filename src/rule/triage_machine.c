@@ -134,8 +134,8 @@ static void image_libcuda(struct triage *t)
 	struct finding *f;
 
 	if (!module || !lib || !triage_has(t, "cuda-803") || !triage_has(t, "container") ||
-	    triage_has(t, "compat-path") || triage_has(t, "cuda-compat-dir") ||
-	    triage_has(t, "container-older") || strcmp(module, lib) == 0)
+	    triage_has(t, "compat-path") || triage_has(t, "container-older") ||
+	    strcmp(module, lib) == 0)
 		return;
 	f = triage_add(t, FINDING_CONTAINER_STALE_DRIVER_LIBS, 88, "cuda-803");
 	finding_fact(t->j, f, "driver.libcuda.version", &s->driver.libcuda.version, module);

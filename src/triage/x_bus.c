@@ -143,7 +143,6 @@ static void held_by(struct paste *p, struct view driver, size_t i)
 			sign_add(p, list[k].sign, i, driver);
 			return;
 		}
-	sign_add(p, "bus-driver-other", i, driver);
 }
 
 /* -------- lspci */

@@ -106,8 +106,10 @@ static void cluster_line(struct paste *p, size_t i)
 		tres(p, s, i);
 	if (view_find(s, " GPU") >= 0 || view_find(s, "'CPU'") >= 0)
 		ray(p, s, i);
-	if (paste_under(p, i, "sinfo") && view_find(s, "(null)") >= 0)
-		sign_add(p, "sinfo-gres-null", i, (struct view){ 0 });
+	if (paste_under(p, i, "sinfo") && !p->t.lines[i].cmd_at &&
+	    (view_find(s, "(null)") >= 0 || view_find(s, "gpu:") >= 0))
+		sign_add(p, view_find(s, "gpu:") >= 0 ? "sinfo-gres-gpu" : "sinfo-gres-null", i,
+			 (struct view){ 0 });
 }
 
 const struct extractor extract_cluster = { .name = "cluster", .line = cluster_line };

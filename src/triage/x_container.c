@@ -87,8 +87,6 @@ static void inspect_line(struct paste *p, struct view s, size_t i)
 		request_capabilities(p, i);
 	if (paste_match(p, "\"ShmSize\":\\s*67108864\\b", s, NULL))
 		sign_add(p, "shm-64m", i, (struct view){ 0 });
-	if (paste_match(p, "\"Privileged\":\\s*true", s, NULL))
-		sign_add(p, "privileged", i, (struct view){ 0 });
 	if (paste_match(p, "\"Image\":\\s*\"([^\"]{3,200})\"", s, &m) &&
 	    !view_starts(m.group[1], "sha256:"))
 		paste_fact(p, "container.image", m.group[1], i);

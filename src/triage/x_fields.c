@@ -387,10 +387,8 @@ static void fields_line(struct paste *p, size_t i)
 
 	if (p->t.lines[i].cmd_at || p->t.lines[i].wished)
 		return;
-	if (is_template(s)) {
-		sign_add(p, "template", i, s);
+	if (is_template(s))
 		return;
-	}
 	if (view_starts(s, "- ") && paste_under(p, i, "uv "))
 		return; /* what uv took away */
 	if (view_starts(s, "- ") || view_starts(s, "* "))

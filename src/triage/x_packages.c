@@ -302,8 +302,6 @@ static void index_tag(struct paste *p, struct view s, size_t i)
 		    s, &m))
 		return;
 	sign_add(p, "index-tag", i, m.group[1]);
-	if (view_find(s, "--extra-index-url") >= 0)
-		sign_add(p, "extra-index", i, m.group[1]);
 }
 
 static void wanted(struct paste *p, struct view s, size_t i)
@@ -322,10 +320,6 @@ static void wanted(struct paste *p, struct view s, size_t i)
 		sign_add(p, "wants-companion", i, m.group[1]);
 	else if (paste_match(p, "installation candidates for torch \\((\\d[\\w.+]*)\\)", s, &m))
 		sign_add(p, "wants-torch", i, m.group[1]);
-	else if (paste_match(p,
-			     "(?:requirement|distribution found for)\\s+([\\w.-]+)(?:[=<>~! (]|$)",
-			     s, &m))
-		sign_add(p, "wants-package", i, m.group[1]);
 }
 
 /* "torch==2.3.1+cu121 (from versions: 2.3.0, 2.3.1, 2.3.1+cpu)": the release is there for this

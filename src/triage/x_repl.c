@@ -141,8 +141,9 @@ static void answer(struct paste *p, struct view cmd, struct view s, size_t i)
 			paste_fact(p, "torch.cuda", VIEW("None"), i);
 	}
 	/* What torch would compile with: None where it finds no nvcc. */
-	if (view_find(cmd, "print(CUDA_HOME") >= 0 || view_is(cmd, "CUDA_HOME"))
-		sign_add(p, view_is(s, "None") ? "cuda-home-none" : "cuda-home-found", i, s);
+	if ((view_find(cmd, "print(CUDA_HOME") >= 0 || view_is(cmd, "CUDA_HOME")) &&
+	    view_is(s, "None"))
+		sign_add(p, "cuda-home-none", i, s);
 	if (view_find(cmd, "backends.cuda.is_built") >= 0 && view_is(s, "False"))
 		sign_add(p, "torch-is-cpu", i, s);
 	if (view_find(cmd, "environ") >= 0 || view_find(cmd, "getenv") >= 0)

@@ -26,9 +26,7 @@ static void header(struct paste *p, struct view s, size_t i)
 		return;
 	if (view_is(m.group[1], "N/A"))
 		sign_add(p, "smi-cuda-na", i, m.group[1]);
-	else if (view_is(m.group[1], "ERR!"))
-		sign_add(p, "smi-cuda-err", i, m.group[1]);
-	else
+	else if (!view_is(m.group[1], "ERR!"))
 		paste_fact(p, "driver.ceiling", m.group[1], i);
 }
 

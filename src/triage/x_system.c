@@ -128,14 +128,9 @@ static void modinfo(struct paste *p, struct view s, size_t i)
 	if (paste_match(p, "^version:\\s+(\\d{3}\\.[\\d.]+)", s, &m)) {
 		sign_add(p, "modinfo-version", i, m.group[1]);
 		module_version(p, m.group[1], i);
-	} else if (paste_match(p, "^license:\\s+(\\S.*)$", s, &m) && paste_under(p, i, "nvidia"))
+	} else if (paste_match(p, "^license:\\s+(\\S.*)$", s, &m) && paste_under(p, i, "nvidia")) {
 		paste_fact(p, "driver.flavor", flavor_of(m.group[1]), i);
-	else if (paste_match(p, "^filename:\\s+/lib/modules/([^/]+)/\\S*nvidia", s, &m))
-		sign_add(p, "modinfo-kernel", i, m.group[1]);
-	else if (paste_match(p, "^vermagic:\\s+(\\S+)", s, &m))
-		sign_add(p, "modinfo-vermagic", i, m.group[1]);
-	else if (paste_match(p, "^signer:\\s+(\\S.*)$", s, &m))
-		sign_add(p, "modinfo-signer", i, m.group[1]);
+	}
 }
 
 /* "SecureBoot enabled" of mokutil. */
@@ -179,7 +174,6 @@ const struct extractor extract_modules = { .name = "modules", .line = modules_li
 static void os_package(struct paste *p, struct view name, struct view version, size_t i)
 {
 	struct ospackage *k;
-	struct regex_match m;
 
 	if (p->s->n_os_packages >= 1000)
 		return;
@@ -193,11 +187,8 @@ static void os_package(struct paste *p, struct view name, struct view version, s
 		    "open|x11)|"
 		    "libnvidia|a?kmod-nvidia|nvidia-driver|cuda-drivers|xserver-xorg-video-nvidia|"
 		    "xorg-x11-drv-nvidia|nvidia-open|linux-(?:modules|objects)-nvidia)",
-		    name, NULL)) {
+		    name, NULL))
 		sign_add(p, "driver-package", i, version);
-		if (paste_match(p, "(\\d{3})", name, &m))
-			sign_add(p, "driver-package-branch", i, m.group[1]);
-	}
 	if (paste_match(p, "^libnvidia-compute", name, NULL))
 		sign_add(p, "pkg-libnvidia-compute", i, version);
 }

@@ -42,19 +42,12 @@ static void systeminfo(struct paste *p, struct view s, size_t i)
 	}
 }
 
-/* "Default Version: 1", "* Ubuntu-22.04    Running    2", "WSL version: 2.0.9.0". */
+/* "* Ubuntu-22.04    Running    2", "WSL version: 2.0.9.0". */
 static void wsl(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(
-		    p,
-		    "^(?:Default Version|\xea\xb8\xb0\xeb\xb3\xb8 \xeb\xb2\x84\xec\xa0\x84):\\s*"
-		    "([12])$",
-		    s, &m)) {
-		sign_add(p, view_is(m.group[1], "1") ? "wsl-default-1" : "wsl-default-2", i,
-			 m.group[1]);
-	} else if (paste_match(p,
+	if (paste_match(p,
 			       "^\\*?\\s*[\\w.-]+\\s+(?:Running|Stopped|\xec\x8b\xa4\xed\x96\x89 "
 			       "\xec\xa4\x91|\xec\xa4\x91\xec\xa7\x80\xeb\x90\xa8)\\s+([12])$",
 			       s, &m)) {
@@ -63,7 +56,6 @@ static void wsl(struct paste *p, struct view s, size_t i)
 			paste_fact(p, "host.system", VIEW("wsl2"), i);
 	} else if (paste_match(p, "^WSL (?:version|\xeb\xb2\x84\xec\xa0\x84):\\s*(\\d[\\d.]+)", s,
 			       &m)) {
-		sign_add(p, "wsl-package-version", i, m.group[1]);
 		sign_add(p, "is-wsl", i, m.group[1]);
 	}
 }
