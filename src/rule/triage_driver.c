@@ -111,10 +111,15 @@ static void compressed(struct triage *t)
 {
 	const struct fact *driver = triage_driver(t);
 	struct finding *f;
+	size_t i;
 
 	if (!driver || !triage_holds(t, "device-kernel-image-invalid ggml", NULL) ||
 	    !look_driver_below(driver->value, "550"))
 		return;
+	/* For a GPU before Maxwell there is no such driver. */
+	for (i = 0; i < t->j->s->n_gpus; i++)
+		if (look_cc(&t->j->s->gpus[i]) > 0 && look_cc(&t->j->s->gpus[i]) < 50)
+			return;
 	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 84, "device-kernel-image-invalid");
 	finding_message(t->j, f,
 			_("The program's code for the GPU is compressed, which drivers before 550 "

@@ -91,15 +91,32 @@ static void gpu_of_list(struct paste *p, struct view s, size_t i)
 		   i);
 }
 
-/* "upgraded to RTX50", "the RTX 40 series": the model does not matter for the capability. */
-static void gpu_series(struct paste *p, struct view s, size_t i)
+/* "upgraded to RTX50", "the RTX 40 series": the model does not matter for the capability. More than
+ * one series says nothing. */
+static void gpu_series(struct paste *p, size_t n)
 {
 	static const char *const cc[] = { "7.5", "8.6", "8.9", "12.0" };
 	struct regex_match m;
+	size_t i, at = 0;
+	char series = 0;
 
-	if (!p->s->n_gpus &&
-	    paste_match(p, "\\bRTX ?([2-5])0(?:[ -]?series|xx|\\xe7\\xb3\\xbb)?(?![\\w.])", s, &m))
-		paste_fact(p, "gpu.cc", view_of(cc[m.group[1].p[0] - '2']), i);
+	for (i = 0; i < n; i++) {
+		struct view s = p->t.lines[i].s;
+
+		while (paste_match(p,
+				   "\\bRTX ?([2-5])0(?:[ -]?series|xx|\\xe7\\xb3\\xbb)?(?![\\w.])",
+				   s, &m)) {
+			if (!is_sentence(p, i) || speaks_of_wishes(p, p->t.lines[i].s))
+				break;
+			if (series && series != m.group[1].p[0])
+				return;
+			series = m.group[1].p[0];
+			at = i;
+			s = view_skip(s, m.end);
+		}
+	}
+	if (series)
+		paste_fact(p, "gpu.cc", view_of(cc[series - '2']), at);
 }
 
 /* -------- versions */
@@ -319,7 +336,6 @@ void prose_take(struct paste *p)
 		shell_of_windows(p, i);
 		gpu_of_list(p, p->t.lines[i].s, i);
 	}
-	for (i = 0; i < n && !p->s->n_gpus; i++)
-		if (is_sentence(p, i) && !speaks_of_wishes(p, p->t.lines[i].s))
-			gpu_series(p, p->t.lines[i].s, i);
+	if (!p->s->n_gpus)
+		gpu_series(p, n);
 }
