@@ -124,6 +124,19 @@ static void cdi_index(struct triage *t)
 		triage_add(t, FINDING_VISIBLE_DEVICES_WRONG, 88, "cdi-unresolvable cdi-listed");
 }
 
+/* The files that the CDI specification names are of another driver than the one that is there. */
+static void cdi_driver(struct triage *t)
+{
+	const char *named = triage_value(t, "cdi-names-driver");
+	const char *module = triage_value(t, "modinfo-version");
+	const struct fact *driver = triage_driver(t);
+	const char *have = driver ? driver->value : module;
+
+	if (!named || !have || strcmp(named, have) == 0)
+		return;
+	triage_add(t, FINDING_CDI_SPEC_STALE, 84, "cdi-names-driver");
+}
+
 /* The only GPU that was passed in has the host's number that the variable names. */
 static bool only_node(const struct snapshot *s, const char *value)
 {
@@ -172,5 +185,6 @@ void triage_visible(struct triage *t)
 	visible(t);
 	nvidia_visible(t);
 	cdi_index(t);
+	cdi_driver(t);
 	constraint(t);
 }

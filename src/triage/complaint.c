@@ -26,7 +26,7 @@ static const char words[] =
 	"instead|lost|gone|broke\\w*|problems?|issues?|trouble\\w*|unknown|black|kill\\w*|thrott\\w*|"
 	"timed?[- ]?out|bad|cpu|unavailable|ignor\\w*|fall(?:s|ing)? back|fallback|degrad\\w*|stops?|"
 	"stopped|lags?|stutter\\w*|drops?|dropped|poor\\w*|halt\\w*|forever|worse|panic|oops|"
-	"corrupt\\w*|dead|weird|strange|odd|xid|warn\\w*|help)\\b|"
+	"corrupt\\w*|dead|nan|weird|strange|odd|xid|warn\\w*|help)\\b|"
 	"\\w(?:n't|n\xe2\x80\x99t)\\b|\\b\\d+ (?:out )?of (?:the |my |our )?\\d+\\b";
 
 /* Letters that are not Latin: words that are not known here. */
