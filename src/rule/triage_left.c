@@ -93,7 +93,8 @@ bool triage_no_gpu_got(const struct triage *t)
 
 bool triage_all_well(struct triage *t)
 {
-	return triage_holds(t,
+	return !triage_holds(t, "mig-list-chosen one-device-only", NULL) &&
+	       triage_holds(t,
 			    "works|cuda-works|cuda-available-true !complaint !error-seen "
 			    "!failure-line !cuda-available-false !cuda-fails !smi-fails "
 			    "!smi-absent !no-device !crash-said !oom !tf-no-gpu !said-false "
