@@ -20,6 +20,8 @@ static const struct {
 	{ .table = "cuda_os", .keys = { KEY("cuda"), END } },
 	{ .table = "cudnn", .keys = { KEY("version"), ALSO("soname"), END } },
 	{ .table = "driver", .keys = { KEY("branch"), ALSO("kind"), END } },
+	{ .table = "driver_package",
+	  .keys = { KEY("os"), KEY("branch"), KEY("kind"), END } },
 	{ .table = "forward_compat",
 	  .keys = { KEY("package"), ALSO("name"), ALSO("branch"), END } },
 	{ .table = "gpu", .keys = { KEY("id"), ALSO("name"), ALSO("chip"), ALSO("cc"), END } },

@@ -161,6 +161,26 @@ static void say_torch(const struct solver *s, struct plan_choice *c, const struc
 			    least ? least : "?"));
 }
 
+/* Which kernel modules the driver has to have, unless it is there and has them. */
+static void say_flavor(const struct solver *s, struct plan_choice *c)
+{
+	const struct plan_gpu *g;
+	size_t i;
+
+	for (i = 0; i < s->t->n_gpus && !s->t->flavor; i++) {
+		g = &s->t->gpus[i];
+		if (!g->flavor)
+			continue;
+		say(s, c,
+		    arena_printf(s->a,
+				 strcmp(g->flavor, "open") == 0
+					 ? _("%s works with the driver's open kernel modules alone.")
+					 : _("%s works with the driver's proprietary kernel modules alone."),
+				 g->name));
+		return;
+	}
+}
+
 struct plan_choice *choice_of(const struct solver *s, const struct judged *v)
 {
 	struct plan_choice *c = arena_alloc(s->a, sizeof(*c));
@@ -174,6 +194,7 @@ struct plan_choice *choice_of(const struct solver *s, const struct judged *v)
 	add_packages(s, c, v->build, (size_t)v->python);
 	say_torch(s, c, v);
 	say_python(s, c);
+	say_flavor(s, c);
 	commands_fill(s, c);
 	return c;
 }
@@ -195,6 +216,7 @@ struct plan_choice *choice_without_torch(const struct solver *s, int python)
 				 c->packages[i].note ? c->packages[i].note : ""));
 	}
 	say_python(s, c);
+	say_flavor(s, c);
 	commands_fill(s, c);
 	return c;
 }

@@ -135,6 +135,16 @@ static uint64_t smallest(const struct clash *c)
 	return all;
 }
 
+static bool any_other_flavor(const struct plan_target *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_gpus; i++)
+		if (t->gpus[i].other_flavor)
+			return true;
+	return false;
+}
+
 static void name_atom(const struct solver *s, struct plan *p, unsigned bit, uint64_t set)
 {
 	const struct plan_target *t = s->t;
@@ -145,7 +155,12 @@ static void name_atom(const struct solver *s, struct plan *p, unsigned bit, uint
 		c.what =
 			arena_printf(s->a, _("Python %s"), t->n_pythons ? t->pythons[0].text : "?");
 	} else if (bit == ATOM_DRIVER) {
-		c.what = arena_printf(s->a, _("driver %s"), t->driver ? t->driver : "?");
+		/* Without a version only its flavour can clash. */
+		c.what = !t->driver ? arena_printf(s->a, "driver-flavor %s",
+						   t->flavor ? t->flavor : "?")
+			 : any_other_flavor(t)
+				 ? arena_printf(s->a, _("driver %s (%s)"), t->driver, t->flavor)
+				 : arena_printf(s->a, _("driver %s"), t->driver);
 	} else if (bit == ATOM_GLIBC) {
 		c.what = arena_printf(s->a, _("glibc %s"), t->glibc ? t->glibc : "?");
 	} else if (bit == ATOM_PLATFORM) {

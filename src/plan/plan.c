@@ -136,6 +136,8 @@ const struct plan *plan_solve(struct arena *a, struct matrix *m, const struct pl
 	}
 	if (!p->chosen)
 		unfit_fill(s, p, o->brief);
+	else if (!o->brief)
+		driver_fill(s, p);
 	if (o->driver_upgrade || (!o->brief && p->chosen))
 		p->upgrade = upgrade_of(s, best, &p->upgrade_driver);
 	return p;

@@ -31,6 +31,9 @@ struct plan_gpu {
 				    or not known */
 	const char *first_driver; /* lowest driver or branch; NULL not known */
 	bool dropped, predates;	 /* by the target's driver */
+	const char *flavor; /* of the kernel modules that alone drive it: "open", "proprietary";
+			       NULL: either, or not known */
+	bool other_flavor;  /* the target has the other one */
 };
 
 struct plan_python {
@@ -58,6 +61,7 @@ struct plan_target {
 	const char *driver;	 /* as given: "535"; NULL not known */
 	const char *driver_full; /* for comparing: a bare branch stands for the newest of it */
 	const char *driver_cuda; /* newest CUDA that it knows; NULL not known */
+	const char *flavor; /* of its kernel modules; NULL not known, or but one (Windows) */
 	const char *glibc;	 /* NULL not known */
 	struct plan_python pythons[PLAN_PYTHONS]; /* in the order of preference */
 	size_t n_pythons;
@@ -157,7 +161,7 @@ struct plan {
 	size_t n_serves;
 	const char **why; /* when nothing fits */
 	size_t n_why;
-	struct remedy *remedies; /* cheapest first */
+	struct remedy *remedies; /* cheapest first; with a choice: how to get a driver for it */
 	size_t n_remedies;
 	const struct torch_row *upgrade; /* what a newer driver would allow */
 	const char *upgrade_driver;

@@ -78,6 +78,31 @@ static struct plan_reason about_limit(const struct solver *s, const struct build
 	};
 }
 
+static struct plan_reason flavor_reason(const struct solver *s, const struct plan_gpu *g)
+{
+	bool open = strcmp(g->flavor, "open") == 0;
+
+	return (struct plan_reason){
+		.id = open ? FINDING_OPEN_MODULE_REQUIRED : FINDING_OPEN_MODULE_UNSUPPORTED_GPU,
+		.text = arena_printf(
+			s->a,
+			open ? _("proprietary kernel modules, and %s needs the open ones")
+			     : _("open kernel modules, and %s needs the proprietary ones"),
+			g->name),
+	};
+}
+
+static struct plan_reason flavors_reason(const struct solver *s, size_t pair)
+{
+	return (struct plan_reason){
+		.id = FINDING_OPEN_MODULE_UNSUPPORTED_GPU,
+		.text = arena_printf(s->a,
+				     _("%s needs the open kernel modules, %s the proprietary ones"),
+				     s->t->gpus[pair / PLAN_GPUS].name,
+				     s->t->gpus[pair % PLAN_GPUS].name),
+	};
+}
+
 static struct plan_reason about_gpu(const struct solver *s, const struct judged *v,
 				    const struct violation *x)
 {
@@ -98,6 +123,8 @@ static struct plan_reason about_gpu(const struct solver *s, const struct judged 
 			.text = arena_printf(s->a, _("driver %s < %s, the first for %s"),
 					     s->t->driver, g->first_driver, g->name),
 		};
+	case V_FLAVOR:
+		return flavor_reason(s, g);
 	case V_LAST:
 		return (struct plan_reason){
 			.id = FINDING_NO_DRIVER_CAN_HELP,
@@ -206,6 +233,8 @@ struct plan_reason reason_of(const struct solver *s, const struct judged *v,
 		};
 	case V_APART:
 		return about_pair(s, x->arg / PLAN_GPUS, x->arg % PLAN_GPUS);
+	case V_FLAVORS:
+		return flavors_reason(s, x->arg);
 	case V_LIMIT:
 		return about_limit(s, b, x->arg);
 	case V_PAIR:
@@ -258,6 +287,8 @@ static void offer_gpus(const struct solver *s, const struct offer *o, struct pla
 			add(s, list, n, FINDING_GPU_DROPPED_BY_DRIVER,
 			    arena_printf(s->a, _("driver %s > %s, the last branch for %s"),
 					 s->t->driver, g->last_driver, g->name));
+		if (g->other_flavor)
+			*ARENA_APPEND(s->a, *list, *n) = flavor_reason(s, g);
 		if (g->predates)
 			add(s, list, n, FINDING_GPU_NEEDS_NEWER_DRIVER,
 			    arena_printf(s->a, _("driver %s < %s, the first for %s"), s->t->driver,

@@ -144,6 +144,8 @@ static void judge_gpu(const struct solver *s, struct judged *v, size_t i)
 		violate(v, V_DROPPED, both, i);
 	if (g->predates)
 		violate(v, V_PREDATES, both, i);
+	if (g->other_flavor)
+		violate(v, V_FLAVOR, both, i);
 	if (b->kind != BUILD_CUDA)
 		return;
 	if (g->last_driver && least->n &&
@@ -177,6 +179,20 @@ static void judge_apart(const struct solver *s, struct judged *v)
 					i * PLAN_GPUS + k);
 		}
 	}
+}
+
+/* One machine has one flavour of the modules. */
+static void judge_flavors(const struct solver *s, struct judged *v)
+{
+	const struct plan_gpu *g = s->t->gpus;
+	size_t i, k;
+
+	for (i = 0; !s->t->flavor && i < s->t->n_gpus; i++)
+		for (k = 0; k < i; k++)
+			if (g[i].flavor && g[k].flavor && strcmp(g[i].flavor, g[k].flavor) != 0)
+				violate(v, V_FLAVORS, ATOM(ATOM_GPU + i) | ATOM(ATOM_GPU + k),
+					strcmp(g[i].flavor, "open") == 0 ? i * PLAN_GPUS + k
+									 : k * PLAN_GPUS + i);
 }
 
 static void judge_driver(const struct solver *s, struct judged *v)
@@ -296,6 +312,7 @@ static void judge(const struct solver *s, struct judged *v)
 	for (i = 0; i < s->t->n_gpus; i++)
 		judge_gpu(s, v, i);
 	judge_apart(s, v);
+	judge_flavors(s, v);
 	judge_driver(s, v);
 	if (s->glibc.n && b->glibc.n && version_cmp(&s->glibc, &b->glibc) < 0)
 		violate(v, V_GLIBC, ATOM(ATOM_GLIBC), 0);
@@ -429,7 +446,7 @@ static void judge_offer(const struct solver *s, size_t wish, const struct offer 
 			st->hw |= ATOM(ATOM_GPU + i);
 		if (fit == ARCH_FIT_PTX && !st->native)
 			st->hw |= ATOM(ATOM_GPU + i) | ATOM(ATOM_DRIVER);
-		if (g->dropped || g->predates)
+		if (g->dropped || g->predates || g->other_flavor)
 			st->hw |= ATOM(ATOM_GPU + i) | ATOM(ATOM_DRIVER);
 		if (fit < st->fit)
 			st->fit = fit;

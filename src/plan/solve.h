@@ -26,6 +26,8 @@ enum violation_kind {
 	V_DROPPED,  /* GPU arg: the driver no longer drives it */
 	V_PREDATES, /* GPU arg: the driver does not know it yet */
 	V_APART,    /* GPUs arg / PLAN_GPUS and arg % PLAN_GPUS: no driver drives both */
+	V_FLAVOR,   /* GPU arg: the driver's kernel modules are of the other flavour */
+	V_FLAVORS,  /* as V_APART: one needs the open modules, the other cannot have them */
 	V_LAST,	    /* GPU arg: no driver that drives it is new enough */
 	V_GPU,	    /* GPU arg: no code for it */
 	V_OLD_GPU,  /* GPU arg: below the least capability */
@@ -115,6 +117,9 @@ void commands_fill(const struct solver *s, struct plan_choice *c);
 void commands_conda(const struct solver *s, struct plan_choice *c, const char *rest);
 /* Nothing fits: clash, why, what each GPU alone would get, remedies. */
 void unfit_fill(const struct solver *s, struct plan *p, bool brief);
+/* With a choice, and no driver yet: how the distribution installs one of the flavour that the GPUs
+ * need (else that was wished for). */
+void driver_fill(const struct solver *s, struct plan *p);
 void clash_fill(const struct solver *s, struct plan *p);
 /* A driver upgrade that keeps all GPUs; NULL when none helps. *ret_driver: "580.65.06". */
 const struct torch_row *upgrade_of(const struct solver *s, const struct judged *now,

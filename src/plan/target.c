@@ -46,6 +46,18 @@ static void read_platform(struct reading *r)
 		note_fact(r, "glibc", &h->glibc);
 }
 
+/* On Windows there is but one flavour; Tegra has modules of its own. */
+static void read_flavor(struct reading *r)
+{
+	const struct fact *f = look_flavor(r->j.s);
+
+	if (!f || r->t->windows || look_is_tegra(&r->j) ||
+	    strncmp(r->t->platform, "linux", 5) != 0)
+		return;
+	r->t->flavor = f->value;
+	note_fact(r, "driver-flavor", f);
+}
+
 static void read_driver(struct reading *r)
 {
 	const struct fact *f = look_cuda_driver(r->j.s);
@@ -83,6 +95,24 @@ static void judge_driver(struct reading *r, const struct gpu *g, const struct gp
 		ret->predates = look_driver_below(r->t->driver, ret->first_driver);
 	else
 		ret->predates = branch < look_branch(ret->first_driver);
+}
+
+/* As rule/kernel.c; what a driver does not drive anyway gets another driver, and with it the right
+ * flavour. */
+static void judge_flavor(struct reading *r, const struct gpu *g, const struct gpu_row *row,
+			 struct plan_gpu *ret)
+{
+	const struct plan_target *t = r->t;
+
+	if (!row->open_module || t->windows || strncmp(t->platform, "linux", 5) != 0 ||
+	    look_is_tegra(&r->j))
+		return;
+	if (strcmp(row->open_module, "required") == 0)
+		ret->flavor = "open";
+	else if (strcmp(row->open_module, "unsupported") == 0)
+		ret->flavor = "proprietary";
+	ret->other_flavor = t->flavor && ret->flavor && strcmp(t->flavor, ret->flavor) != 0 &&
+			    !ret->dropped && !ret->predates && !look_gpu_works(g);
 }
 
 static bool same(const char *a, const char *b)
@@ -127,6 +157,7 @@ static int add_ambiguous(struct reading *r, const struct gpu *g, const char *nam
 		one.name = arena_printf(r->a, "%s (%s)", name,
 					m.rows[i]->chip ? m.rows[i]->chip : "?");
 		judge_driver(r, g, m.rows[i], &one);
+		judge_flavor(r, g, m.rows[i], &one);
 		any = true;
 		rc = add_gpu(r, &one);
 	}
@@ -182,8 +213,10 @@ static int read_gpus(struct reading *r)
 			rc = add_ambiguous(r, g, one.name);
 			continue;
 		}
-		if (row)
+		if (row) {
 			judge_driver(r, g, row, &one);
+			judge_flavor(r, g, row, &one);
+		}
 		rc = add_gpu(r, &one);
 	}
 	if (!rc && used && !r->t->n_gpus)
@@ -279,6 +312,7 @@ int plan_target_read(struct arena *a, struct matrix *m, const struct snapshot *s
 	read_platform(&r);
 	matrix_builds(m, ret->platform);
 	read_driver(&r);
+	read_flavor(&r);
 	rc = read_gpus(&r);
 	if (rc)
 		return rc;

@@ -9,7 +9,7 @@
 #include "rule/remedy.h"
 
 /* What is let go to see whether a build fits then. */
-enum { LET_PYTHON = 1, LET_DRIVER = 2, LET_LIMITS = 4, LET_PACKAGES = 8 };
+enum { LET_PYTHON = 1, LET_DRIVER = 2, LET_LIMITS = 4, LET_PACKAGES = 8, LET_FLAVOR = 16 };
 
 struct loosened {
 	struct plan_target t;
@@ -40,6 +40,20 @@ static const char *highest_branch(const struct solver *s)
 	return d ? arena_printf(s->a, "%d", d->branch) : NULL;
 }
 
+/* False: all GPUs have the flavour that they need. The mixed ones stay apart. */
+static bool let_flavor(struct loosened *l)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < l->t.n_gpus; i++) {
+		any = any || l->t.gpus[i].other_flavor;
+		l->t.gpus[i].other_flavor = false;
+	}
+	l->t.flavor = NULL;
+	return any;
+}
+
 static bool loosen_driver(const struct solver *s, struct loosened *l)
 {
 	size_t i;
@@ -50,6 +64,10 @@ static bool loosen_driver(const struct solver *s, struct loosened *l)
 	l->t.driver = l->branch;
 	l->t.driver_full = arena_printf(s->a, "%s.999.99", l->branch);
 	l->t.driver_cuda = compat_driver_cuda(s->m->c, l->branch);
+	/* It is installed anew, in the flavour that they need. */
+	for (i = 0; i < l->t.n_gpus; i++)
+		if (l->t.gpus[i].dropped || l->t.gpus[i].predates)
+			let_flavor(l);
 	for (i = 0; i < l->t.n_gpus; i++) {
 		struct plan_gpu *g = &l->t.gpus[i];
 
@@ -128,6 +146,8 @@ static struct loosened *loosen(const struct solver *s, unsigned what)
 		return NULL;
 	if ((what & LET_DRIVER) && !loosen_driver(s, l))
 		return NULL;
+	if ((what & LET_FLAVOR) && !let_flavor(l))
+		return NULL;
 	if ((what & LET_PACKAGES) && !loosen_packages(l))
 		return NULL;
 	if (what & LET_PYTHON)
@@ -189,9 +209,13 @@ static void driver_remedies(const struct solver *s, struct plan *p, const char *
 {
 	struct judge j = { .a = s->a, .s = s->t->s, .c = s->m->c };
 	struct finding f = { .id = FINDING_DRIVER_TOO_OLD, .subject = "" };
+	enum driver_kind kind = remedy_driver_kind(&j);
 	size_t i;
 
-	remedy_driver(&j, &f, branch, remedy_driver_kind(&j));
+	/* Where the GPUs leave it open the wish counts. */
+	if (kind == DRIVER_ANY && s->t->flavor)
+		kind = strcmp(s->t->flavor, "open") == 0 ? DRIVER_OPEN : DRIVER_PROPRIETARY;
+	remedy_driver(&j, &f, branch, kind);
 	for (i = 0; i < f.n_remedies; i++)
 		*ARENA_APPEND(s->a, p->remedies, p->n_remedies) = f.remedies[i];
 }
@@ -218,6 +242,36 @@ static void say_driver(const struct solver *s, struct plan *p, struct loosened *
 		->needs_root = true;
 	p->remedies[p->n_remedies - 1].needs_reboot = true;
 	driver_remedies(s, p, branch);
+}
+
+static const char *flavor_text(const struct solver *s)
+{
+	return strcmp(s->t->flavor, "open") == 0
+		       ? _("with the proprietary kernel modules instead of the open ones")
+		       : _("with the open kernel modules instead of the proprietary ones");
+}
+
+/* The branch that is there, else one for what fits then. */
+static void flavor_remedies(const struct solver *s, struct plan *p, const struct loosened *l)
+{
+	struct judge j = { .a = s->a, .s = s->t->s, .c = s->m->c };
+	const char *cuda = l->best ? l->best->build->row->cuda : NULL;
+
+	if (s->t->driver)
+		driver_remedies(s, p, arena_printf(s->a, "%u", look_branch(s->t->driver)));
+	else
+		driver_remedies(s, p, cuda ? remedy_branch(&j, cuda) : NULL);
+}
+
+static void say_flavor(const struct solver *s, struct plan *p, struct loosened *l)
+{
+	struct remedy *r = remedy(s, p,
+				  arena_printf(s->a, _("The driver %s: %s."), flavor_text(s),
+					       fitting(l)));
+
+	r->needs_root = true;
+	r->needs_reboot = true;
+	flavor_remedies(s, p, l);
 }
 
 static const char *clashing_limits(const struct solver *s, const struct plan *p)
@@ -287,6 +341,10 @@ static void say_both(const struct solver *s, struct plan *p, struct loosened *l,
 		strbuf_printf(&b, _("driver branch %s instead of %s"), branch_for(s, l),
 			      s->t->driver);
 	}
+	if (what & LET_FLAVOR) {
+		strbuf_sep(&b, ", ");
+		strbuf_printf(&b, _("the driver %s"), flavor_text(s));
+	}
 	if (what & LET_LIMITS) {
 		strbuf_sep(&b, ", ");
 		strbuf_printf(&b, _("without %s"), clashing_limits(s, p));
@@ -296,21 +354,28 @@ static void say_both(const struct solver *s, struct plan *p, struct loosened *l,
 	install_commands(l, r, (what & LET_PYTHON) != 0);
 	if (what & LET_DRIVER)
 		driver_remedies(s, p, branch_for(s, l));
+	if (what & LET_FLAVOR)
+		flavor_remedies(s, p, l);
 }
 
 static void remedies_fill(const struct solver *s, struct plan *p)
 {
 	const char *which = "";
-	static const unsigned pairs[] = { LET_PYTHON | LET_LIMITS, LET_PYTHON | LET_DRIVER,
+	static const unsigned pairs[] = { LET_PYTHON | LET_LIMITS, LET_FLAVOR | LET_PYTHON,
+					  LET_FLAVOR | LET_LIMITS, LET_PYTHON | LET_DRIVER,
 					  LET_DRIVER | LET_LIMITS,
+					  LET_FLAVOR | LET_DRIVER,
 					  LET_PYTHON | LET_DRIVER | LET_LIMITS };
-	struct loosened *l;
+	struct loosened *l, *flavor;
 	size_t i;
 
 	l = loosen(s, LET_PYTHON);
 	if (l)
 		say_python(s, p, l);
-	l = loosen(s, LET_DRIVER);
+	flavor = loosen(s, LET_FLAVOR);
+	if (flavor)
+		say_flavor(s, p, flavor);
+	l = flavor ? NULL : loosen(s, LET_DRIVER);
 	if (l)
 		say_driver(s, p, l);
 	l = without_one(s, p, &which);
@@ -330,7 +395,7 @@ static void remedies_fill(const struct solver *s, struct plan *p)
 		remedy(s, p,
 		       _("Keep apart what differs: one environment for each kind of GPU, and CUDA_VISIBLE_DEVICES to "
 			 "show it only its own."));
-	if (!p->gpu_clash)
+	if (!p->gpu_clash || flavor)
 		return;
 	if (look_is_tegra(&(struct judge){ .a = s->a, .s = s->t->s, .c = s->m->c })) {
 		remedy(s, p,
@@ -403,6 +468,13 @@ static void say_gpu(const struct solver *s, struct plan *p, size_t i)
 		say(s, p,
 		    arena_printf(s->a, _("Driver %s does not know %s yet: drivers do from %s on."),
 				 s->t->driver, g->name, g->first_driver));
+	if (g->other_flavor)
+		say(s, p,
+		    arena_printf(s->a,
+				 strcmp(g->flavor, "open") == 0
+					 ? _("%s works with the driver's open kernel modules alone.")
+					 : _("%s works with the driver's proprietary kernel modules alone."),
+				 g->name));
 	if (knows)
 		say(s, p,
 		    arena_printf(s->a, _("The last driver branch of %s, %s, stops at CUDA %s."),
@@ -472,6 +544,17 @@ void unfit_fill(const struct solver *s, struct plan *p, bool brief)
 	if (s->w->torch)
 		serves_fill(s, p);
 	remedies_fill(s, p);
+}
+
+void driver_fill(const struct solver *s, struct plan *p)
+{
+	struct judge j = { .a = s->a, .s = s->t->s, .c = s->m->c };
+	const char *cuda = p->chosen->cuda, *branch = cuda ? remedy_branch(&j, cuda) : NULL;
+
+	if (!branch || s->t->driver || !s->t->n_gpus || s->t->windows ||
+	    !fact_known(&s->t->s->host.os_id) || look_in_container(s->t->s))
+		return;
+	driver_remedies(s, p, branch);
 }
 
 const struct torch_row *upgrade_of(const struct solver *s, const struct judged *now,

@@ -220,10 +220,27 @@ static void put_reads(struct page *g)
 
 /* -------- nothing fits */
 
-static void put_unfit(struct page *g)
+static void put_remedies(struct page *g, const char *title)
 {
 	const struct plan *p = g->p;
 	size_t i, k;
+
+	if (p->n_remedies)
+		heading(g, title);
+	for (i = 0; i < p->n_remedies; i++) {
+		item(g, p->remedies[i].text);
+		for (k = 0; k < p->remedies[i].n_commands; k++) {
+			strbuf_add(g->out, "      ");
+			wrap_command(g->out, clean(g->a, p->remedies[i].commands[k]), 6, 10,
+				     g->width);
+		}
+	}
+}
+
+static void put_unfit(struct page *g)
+{
+	const struct plan *p = g->p;
+	size_t i;
 
 	sgr(g, "1;31");
 	strbuf_add(g->out, _("Nothing fits."));
@@ -238,16 +255,7 @@ static void put_unfit(struct page *g)
 					       p->serves[i].torch->version,
 					       p->serves[i].torch->variant)
 				: arena_printf(g->a, _("%s: nothing"), p->serves[i].gpu->name));
-	if (p->n_remedies)
-		heading(g, _("What would make it fit, the cheapest first"));
-	for (i = 0; i < p->n_remedies; i++) {
-		item(g, p->remedies[i].text);
-		for (k = 0; k < p->remedies[i].n_commands; k++) {
-			strbuf_add(g->out, "      ");
-			wrap_command(g->out, clean(g->a, p->remedies[i].commands[k]), 6, 10,
-				     g->width);
-		}
-	}
+	put_remedies(g, _("What would make it fit, the cheapest first"));
 }
 
 void plan_text(struct arena *a, const struct plan *p, const struct plan_view *v, struct strbuf *out)
@@ -259,6 +267,7 @@ void plan_text(struct arena *a, const struct plan *p, const struct plan_view *v,
 	if (p->chosen) {
 		put_choice(&g);
 		put_sentences(&g, p->chosen->why, p->chosen->n_why);
+		put_remedies(&g, _("The driver"));
 		put_commands(&g);
 	} else {
 		put_unfit(&g);

@@ -37,6 +37,8 @@ enum family distro_family(const struct snapshot *s)
 		{ .id = "fedora", .family = FAMILY_FEDORA },
 		{ .id = "suse", .family = FAMILY_SUSE },
 		{ .id = "opensuse", .family = FAMILY_SUSE },
+		{ .id = "opensuse-leap", .family = FAMILY_SUSE },
+		{ .id = "opensuse-tumbleweed", .family = FAMILY_SUSE },
 		{ .id = "sles", .family = FAMILY_SUSE },
 		{ .id = "arch", .family = FAMILY_ARCH },
 		{ .id = "nixos", .family = FAMILY_NIXOS },

@@ -167,23 +167,23 @@ static void driver_page(struct judge *j, struct finding *f, const char *branch)
 	r->needs_reboot = true;
 }
 
+const char *remedy_driver_text(struct judge *j, const char *branch, bool open)
+{
+	if (!branch)
+		return open ? _("Install the NVIDIA driver with the open kernel modules and "
+				"reboot.")
+			    : _("Install the NVIDIA driver and reboot.");
+	return arena_printf(j->a,
+			    open ? _("Install driver branch %s with the open kernel modules and "
+				     "reboot.")
+				 : _("Install driver branch %s and reboot."),
+			    branch);
+}
+
 static struct remedy *host_remedy(struct judge *j, struct finding *f, const char *branch, bool open)
 {
-	struct remedy *r;
+	struct remedy *r = finding_remedy(j, f, "%s", remedy_driver_text(j, branch, open));
 
-	if (branch)
-		r = finding_remedy(
-			j, f,
-			open ? _("Install driver branch %s with the open kernel modules and "
-				 "reboot.")
-			     : _("Install driver branch %s and reboot."),
-			branch);
-	else
-		r = finding_remedy(
-			j, f, "%s",
-			open ? _("Install the NVIDIA driver with the open kernel modules and "
-				 "reboot.")
-			     : _("Install the NVIDIA driver and reboot."));
 	r->needs_root = true;
 	r->needs_reboot = true;
 	return r;
@@ -207,8 +207,7 @@ static void driver_ubuntu(struct judge *j, struct finding *f, const char *branch
 	remedy_command(j, r, "sudo reboot");
 }
 
-/* Does a driver of this branch drive every GPU here, as far as the matrix knows? */
-static bool drives_all(struct judge *j, unsigned branch)
+bool remedy_drives_all(struct judge *j, unsigned branch)
 {
 	size_t i;
 
@@ -228,11 +227,12 @@ static void driver_debian(struct judge *j, struct finding *f, const char *branch
 	struct remedy *r;
 
 	/* No driver at all: the distribution's own is the lightest, where it drives every GPU. */
-	if (f->id == FINDING_DRIVER_NOT_INSTALLED && packaged >= 470 && drives_all(j, packaged))
+	if (f->id == FINDING_DRIVER_NOT_INSTALLED && packaged >= 470 &&
+	    remedy_drives_all(j, packaged))
 		branch = NULL;
 
 	if (!packaged || (branch && packaged < look_branch(branch)) || (open && packaged < 535) ||
-	    !drives_all(j, packaged)) {
+	    !remedy_drives_all(j, packaged)) {
 		driver_page(j, f, branch);
 		return;
 	}
@@ -252,7 +252,9 @@ static void driver_rhel(struct judge *j, struct finding *f, const char *branch, 
 	unsigned release = look_branch(fact_value(&s->host.os_version, ""));
 	struct remedy *r;
 
-	if (!branch || release < 8 || release > 9) {
+	/* Streams begin with 418 there, for release 9 with 515. */
+	if (!branch || release < 8 || release > 9 ||
+	    look_branch(branch) < (release == 9 ? 515U : 418U)) {
 		driver_page(j, f, branch);
 		return;
 	}
@@ -356,6 +358,8 @@ void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum 
 		elsewhere(j, f, branch);
 		return;
 	}
+	if (driver_package(j, f, branch, open))
+		return;
 	switch (distro_family(s)) {
 	case FAMILY_UBUNTU:
 		driver_ubuntu(j, f, branch, open);
@@ -367,7 +371,7 @@ void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum 
 		driver_rhel(j, f, branch, open);
 		return;
 	case FAMILY_ARCH:
-		/* Arch carries the newest branch alone; legacy ones are in its user repository. */
+		/* Arch carries the newest branch alone. */
 		if (kind == DRIVER_PROPRIETARY)
 			break;
 		r = host_remedy(j, f, NULL, true);
@@ -376,7 +380,7 @@ void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum 
 		return;
 	case FAMILY_FEDORA:
 		/*
-		 * RPM Fusion's akmod-nvidia is the newest branch; legacy ones have other names, and
+		 * RPM Fusion's akmod-nvidia is the newest branch (legacy ones: driver_package), and
 		 * Amazon Linux, which calls itself alike, has no such repository.
 		 */
 		if (kind == DRIVER_PROPRIETARY || fact_is(&s->host.os_id, "amzn"))

@@ -20,6 +20,15 @@ enum driver_kind { DRIVER_ANY, DRIVER_OPEN, DRIVER_PROPRIETARY };
  * be done.
  */
 void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum driver_kind kind);
+/* "Install driver branch 580 and reboot." */
+const char *remedy_driver_text(struct judge *j, const char *branch, bool open) ATTR_NONNULL;
+/* Does a driver of this branch drive every GPU here, as far as the matrix knows? */
+bool remedy_drives_all(struct judge *j, unsigned branch);
+/*
+ * The same where the distribution has a package of its own for that branch (NULL: any) and flavour,
+ * by the table driver_package; false, with nothing added, where it has none.
+ */
+bool driver_package(struct judge *j, struct finding *f, const char *branch, bool open);
 /* Which kind all used GPUs agree on: open where one needs it, proprietary where one cannot have it.
  */
 enum driver_kind remedy_driver_kind(struct judge *j);

@@ -21,6 +21,7 @@ struct assume {
 	const char *key;
 	bool gpu_seen;	   /* the first gpu= replaces what was found, the next ones add */
 	bool driver_given; /* applied before gpu= */
+	const char *flavor; /* likewise; NULL: none was given */
 };
 
 typedef int assume_fn(struct assume *as, const char *value);
@@ -141,6 +142,8 @@ static int assume_gpu(struct assume *as, const char *value)
 		 */
 		if (!as->driver_given && !fact_yes(&s->driver.module_loaded))
 			withdraw_driver(s);
+		if (as->flavor)
+			fact_set(&s->driver.flavor, as->flavor, SOURCE);
 	}
 	as->gpu_seen = true;
 	g = ARENA_APPEND(as->a, s->gpus, s->n_gpus);
@@ -168,6 +171,7 @@ static int assume_flavor(struct assume *as, const char *value)
 	if (strcmp(value, "open") != 0 && strcmp(value, "proprietary") != 0)
 		return bad_value(as, value, _("open or proprietary"));
 	fact_set(&as->s->driver.flavor, value, SOURCE);
+	as->flavor = value;
 	return 0;
 }
 

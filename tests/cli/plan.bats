@@ -246,3 +246,61 @@ print(sum(r["platform"] == "linux_x86_64"
 	expect_err_lines 1
 	expect_err "compute capability"
 }
+
+@test "driver-flavor: the kernel modules' flavour that a card does not work with, and how to get the other one" {
+	plan --assume gpu='RTX 5090' --assume driver=580.65.06 --assume driver-flavor=proprietary \
+		--assume distro=amzn2023 --json
+	expect_status 1
+	[ "$(json 'd["chosen"]')" = None ] || fail chosen
+	[ "$(json '{r["name"] for x in d["refused"] if x["variant"] == "cu130" for r in x["reasons"]} >= {"open-module-required"}')" = True ] || fail reason
+	[[ $(json 'd["clash"]') == *"driver 580.65.06 (proprietary)"* ]] || fail clash
+	[[ $(json '[c for r in d["remedies"] for c in r["commands"]]') == *nvidia-driver:open-dkms* ]] || fail commands
+	[[ $(json '[r["text"] for r in d["remedies"]]') != *"Another GPU"* ]] || fail "another GPU"
+	plan --assume gpu='Tesla V100-SXM2-16GB' --assume driver=580.65.06 --assume driver-flavor=open --assume distro=fedora43 --json
+	expect_status 1
+	[ "$(json '{r["name"] for x in d["refused"] if x["variant"] == "cu126" for r in x["reasons"]} >= {"open-module-unsupported-gpu"}')" = True ] || fail reason
+	[[ $(json '[c for r in d["remedies"] for c in r["commands"]]') == *akmod-nvidia-580xx* ]] || fail commands
+	# The flavour alone, without a version of the driver, counts too, for other frameworks as well.
+	plan jax --assume gpu='RTX 5090' --assume driver-flavor=proprietary
+	expect_status 1
+	expect_out "proprietary kernel modules, and NVIDIA"
+	# Either is right for what lies between.
+	for flavor in open proprietary; do
+		plan --assume gpu='RTX 4090' --assume driver=580.65.06 --assume driver-flavor=$flavor --json
+		expect_status 0
+		[ "$(json '[r["value"] for r in d["reads"] if r["field"] == "driver-flavor"]')" = "['$flavor']" ] || fail reads
+	done
+	# Windows has one flavour.
+	plan --assume gpu='RTX 5090' --assume driver=581.15 --assume driver-flavor=proprietary --assume os=windows
+	expect_status 0
+}
+
+@test "driver-flavor: a machine whose cards need different flavours has no driver" {
+	plan --assume gpu='RTX 5090' --assume gpu='GTX 1080' --assume driver=580.65.06
+	expect_status 1
+	expect_out "GPU by GPU"
+	expect_out "GTX 1080 the proprietary ones"
+	plan --assume gpu='RTX 4090' --assume gpu='GTX 1080' --assume driver=580.65.06
+	expect_status 0
+}
+
+@test "no driver yet: the answer says which flavour the card needs, and the distribution's package" {
+	plan --assume gpu='RTX 5090' --assume distro=ubuntu24.04
+	expect_status 0
+	expect_out "works with the driver's open kernel modules alone"
+	expect_out "apt-get install nvidia-driver-580-open"
+	plan --assume gpu='GTX 1080' --assume distro=opensuse-leap15.6
+	expect_status 0
+	expect_out "works with the driver's proprietary kernel modules alone"
+	expect_out "zypper install nvidia-driver-G06-kmp-meta"
+	# What both flavours drive takes the one that is wished for.
+	plan --assume gpu='RTX 4090' --assume distro=rhel9 --assume driver-flavor=open
+	expect_out "nvidia-driver:580-open"
+	plan --assume gpu='RTX 4090' --assume distro=rhel9 --assume driver-flavor=proprietary
+	expect_out "nvidia-driver:580-dkms"
+	# Where a driver is, or nothing is known of the system, nothing is said.
+	plan --assume gpu='RTX 5090' --assume distro=ubuntu24.04 --assume driver=580.65.06
+	expect_no_out "apt-get"
+	plan --assume gpu='RTX 5090'
+	expect_no_out "The driver"$'\n'
+}

@@ -51,7 +51,9 @@ def gpu_facts(row):
     exact = bool(own and re.fullmatch(r'\d{3,}(\.\d+)+', own))
     first = own if exact else chip.get('first_driver') or (own if own and re.fullmatch(r'[\d.]+', own) else None)
     last = row['last_driver'] if 'last_driver' in row else chip.get('last_driver')
-    return {'id': row['id'], 'cc': int(row['cc'].replace('.', '')), 'first': first, 'exact': exact, 'last': last}
+    flavour = {'required': 'open', 'unsupported': 'proprietary'}.get(row['open'])
+    return {'id': row['id'], 'cc': int(row['cc'].replace('.', '')), 'first': first, 'exact': exact, 'last': last,
+            'flavour': flavour}
 
 
 def branch(version):
@@ -170,6 +172,10 @@ def search(t, gpus):
     fits = []
     if driver and not all(drives(g, driver, windows) for g in gpus):
         return None
+    # One machine has kernel modules of one flavour.
+    wanted = {g['flavour'] for g in gpus if g['flavour']} | ({t['driver-flavor']} if 'driver-flavor' in t else set())
+    if not windows and len(wanted) > 1 and any(g['flavour'] for g in gpus):
+        return None
     lasts = [branch(g['last']) for g in gpus if g['last'] and branch(g['last'])]
     firsts = [branch(g['first']) for g in gpus if g['first'] and branch(g['first'])]
     if not driver and lasts and firsts and max(firsts) > min(lasts) + (9 if windows else 0):
@@ -225,6 +231,8 @@ def make_targets(rng):
             t['arch'] = 'aarch64'
         if rng.random() < 0.85:
             t['driver'] = rng.choice(win if t.get('os') else linux)
+        if rng.random() < 0.25 and not t.get('os'):
+            t['driver-flavor'] = rng.choice(('open', 'proprietary'))
         if rng.random() < 0.7:
             t['python'] = rng.choice(pythons)
         if rng.random() < 0.3 and not t.get('os'):
@@ -270,7 +278,7 @@ def batch(targets):
 def check_agrees(t, answer):
     chosen = answer['chosen']
     cmd = [CUVET, 'check', '--json', '--no-live']
-    for name in ('gpu', 'driver', 'os', 'arch', 'glibc'):
+    for name in ('gpu', 'driver', 'driver-flavor', 'os', 'arch', 'glibc'):
         values = t.get(name, [])
         for v in values if isinstance(values, list) else [values]:
             cmd += ['--assume', name + '=' + v]
