@@ -292,6 +292,9 @@ def check_agrees(t, answer):
         return p.stderr.strip() or 'no report'
     if report['verdict'] in ('stack-ok', 'degraded'):
         return None
+    # A parameter of the module mends that; no other build would.
+    if {f['name'] for f in report['findings'] if f['severity'] == 'error'} == {'open-module-optin-required'}:
+        return None
     return '%s: %s' % (report['verdict'], [f['name'] + ': ' + f['message'] for f in report['findings']
                                            if f['severity'] == 'error'])
 
