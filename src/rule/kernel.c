@@ -85,15 +85,11 @@ static void needs_newer(struct judge *j, size_t i, const struct gpu_row *row,
 
 static void run_gpu_needs_newer_driver(struct judge *j)
 {
-	const struct fact *driver = look_cuda_driver(j->s);
+	const struct fact *driver = look_driver_or_skip(j);
 	size_t i;
 
-	if (look_is_tegra(j))
+	if (!driver)
 		return;
-	if (!driver) {
-		judge_skip(j, "driver.version", "%s", _("the driver's version is not known"));
-		return;
-	}
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu_row *row = look_gpu_row(j, &j->s->gpus[i]);
 
@@ -119,16 +115,12 @@ static bool dropped(struct judge *j, const struct gpu_row *row, const char *driv
 
 static void run_gpu_dropped_by_driver(struct judge *j)
 {
-	const struct fact *driver = look_cuda_driver(j->s);
+	const struct fact *driver = look_driver_or_skip(j);
 	struct finding *f;
 	size_t i;
 
-	if (look_is_tegra(j))
+	if (!driver)
 		return;
-	if (!driver) {
-		judge_skip(j, "driver.version", "%s", _("the driver's version is not known"));
-		return;
-	}
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu *g = &j->s->gpus[i];
 		const struct gpu_row *row = look_gpu_row(j, g);

@@ -117,6 +117,17 @@ const struct fact *look_cuda_driver(const struct snapshot *s)
 	return look_driver(s);
 }
 
+const struct fact *look_driver_or_skip(struct judge *j)
+{
+	const struct fact *driver = look_cuda_driver(j->s);
+
+	if (look_is_tegra(j))
+		return NULL;
+	if (!driver)
+		judge_skip(j, "driver.version", "%s", _("the driver's version is not known"));
+	return driver;
+}
+
 const struct fact *look_flavor(const struct snapshot *s)
 {
 	const struct module *m = disk_module(s);

@@ -78,6 +78,11 @@ bool look_gpu_works(const struct gpu *g);
 const struct fact *look_driver(const struct snapshot *s);
 /* The version that CUDA's minimums are compared with: Windows' under WSL. NULL when not known. */
 const struct fact *look_cuda_driver(const struct snapshot *s);
+/*
+ * The same for a rule that compares it. NULL on a Tegra, whose driver comes with its system, and
+ * where it is not known: the rule is then noted as skipped.
+ */
+const struct fact *look_driver_or_skip(struct judge *j);
 const struct fact *look_flavor(const struct snapshot *s); /* NULL when not known */
 /* Newest CUDA of the driver: what it said itself, else by the matrix (*ret_inferred). NULL when not
  * known. */

@@ -76,15 +76,11 @@ static void too_old_in(struct judge *j, const struct python *p, const struct fac
 
 static void run_driver_too_old(struct judge *j)
 {
-	const struct fact *driver = look_cuda_driver(j->s);
+	const struct fact *driver = look_driver_or_skip(j);
 	size_t i;
 
-	if (look_is_tegra(j))
+	if (!driver)
 		return;
-	if (!driver) {
-		judge_skip(j, "driver.version", "%s", _("the driver's version is not known"));
-		return;
-	}
 	/* With a compat libcuda in front, that library is the driver's CUDA; its own rule judges
 	 * it. */
 	if (look_compat_libcuda(j->s))
