@@ -265,7 +265,8 @@ static const char *xid_meaning(struct view n)
 		{ "140", "xid-ecc" },	   { "119", "xid-gsp" },      { "120", "xid-gsp" },
 		{ "61", "xid-hardware" },  { "62", "xid-hardware" },  { "74", "xid-hardware" },
 		{ "110", "xid-hardware" }, { "167", "xid-hardware" }, { "13", "xid-program" },
-		{ "31", "xid-program" },   { "43", "xid-program" },
+		{ "31", "xid-program" },   { "43", "xid-program" },   { "54", "xid-hardware" },
+		{ "157", "xid-hardware" }, { "168", "xid-hardware" }, { "173", "xid-hardware" },
 	};
 	size_t i;
 
