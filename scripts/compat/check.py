@@ -22,6 +22,7 @@ except ImportError:
 SIZE_LIMIT = {"gpu": 400_000}  # bytes; the tables are embedded and parsed at run time
 TOTAL_LIMIT = 2_000_000
 TOP = ["schema", "table", "date", "note", "sources", "facts", "rows"]
+LITERAL_MIN = 4  # bytes by which the engine finds a literal of "signatures" (src/triage/book.h)
 PRE = {"dev": 0, "a": 1, "b": 2, "rc": 3, "": 4, "post": 5}
 
 
@@ -287,6 +288,13 @@ class Check:
                     within(where, field, value, row["memory_gb_per_s"])
                 elif field.endswith("_per_s"):
                     within(where, field, value, row.get(field.replace("_most", "")))
+
+    def signatures_rules(self, table):
+        for row in table["rows"]:
+            for literal in row["any"]:
+                if len(literal.encode()) < LITERAL_MIN:
+                    self.say(self.where("signatures", row), "any: %s has less than %d bytes"
+                             % (dump(literal), LITERAL_MIN))
 
     def torch_rules(self, table):
         defaults = {}
