@@ -47,7 +47,7 @@ dist() {
 	first=$(sh packaging/dist.sh) || return
 	rm -rf $tree && mkdir -p $tree
 	tar -xzf "$first" -C $tree --strip-components=1
-	sh $tree/packaging/dist.sh >/dev/null
+	sh $tree/packaging/dist.sh $tree/build/dist >/dev/null || return
 	cmp "$first" "$tree/build/dist/$(basename "$first")" || return
 	make -C $tree --no-print-directory -j"${JOBS:-2}" install DESTDIR="$PWD/$out/installed" \
 		PREFIX=/usr || return
