@@ -119,7 +119,8 @@ static bool apply(struct fix *x, const struct remedy *r, struct text **texts, si
 		if (!c->at || !place_of(x->r->a, c->at, &file, &e))
 			return false;
 		t = text_of(x, texts, n, file);
-		if (!t || !edit_apply(x->r->a, t->now, &e, &t->now))
+		if (!t || (!edit_apply(x->r->a, t->now, &e, &t->now) &&
+			   !edit_apply_arg(x->r->a, t->now, &e, &t->now)))
 			return false;
 	}
 	return true;

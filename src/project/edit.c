@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
+#include "project/edit_name.h"
 
 /* Offsets of a line: its begin, and where its text ends in front of "\n" or "\r\n". */
 static bool find_line(struct view text, size_t number, size_t *ret_begin, size_t *ret_end,
@@ -98,7 +99,7 @@ bool edit_apply(struct arena *a, struct view text, const struct edit *e, struct 
 		strbuf_addn(&b, text.p + at + n, text.n - at - n);
 	}
 	*ret = (struct view){ .p = b.s ? b.s : "", .n = b.n };
-	return true;
+	return e->kind != EDIT_INDEX || edit_rename_index(a, ret, begin, e);
 }
 
 /* -------- the difference */

@@ -61,7 +61,7 @@ struct evidence {
 
 /* A line as it has to be. How it is applied: project/edit.h (the same kinds, in this order). */
 struct correction {
-	enum { CORRECT_WORD, CORRECT_FLOW, CORRECT_LINE } kind;
+	enum { CORRECT_WORD, CORRECT_FLOW, CORRECT_LINE, CORRECT_INDEX } kind; /* project/edit.h */
 	const char *at; /* FILE:LINE:COLUMN */
 	const char *old, *new;
 };

@@ -235,16 +235,12 @@ static bool allowed(struct judge *j, const struct wanted *w, const struct torch_
 	return pep440_text_holds(j->a, spec, row->version);
 }
 
-/* The same release from another index of PyTorch: its address alone changes, for all its packages.
- */
-static bool index_corrects(const struct planned *p, const struct wanted *w,
-			   const struct torch_row *row)
+/* The same release from another index of PyTorch: its address alone changes, for all its packages,
+ * and in a pyproject the name that says which one it is. */
+static bool index_corrects(const struct wanted *w, const struct torch_row *row)
 {
 	const char *text = project_text(w), *url = fact_value(&w->index, "");
 
-	/* A source of a pyproject has a name, which says what it is. */
-	if (fact_is(&p->kind, "pyproject") || fact_is(&p->kind, "pipfile"))
-		return false;
 	return row->index_url && !row->find_links && strstr(url, "download.pytorch.org/whl/") &&
 	       strcmp(url, row->index_url) != 0 && strncmp(text, "torch==", 7) == 0 &&
 	       strcmp(text + 7, row->version) == 0;
@@ -259,7 +255,7 @@ static void pip_correct(struct judge *j, struct remedy *r, const struct planned 
 
 	if (!fact_is(&w->name, "torch") || !allowed(j, w, row) || fact_known(&w->because))
 		return;
-	if (index_corrects(p, w, row)) {
+	if (index_corrects(w, row)) {
 		remedy_correct(j, r, &w->index, w->index.value, row->index_url);
 		return;
 	}
@@ -305,7 +301,16 @@ static void pip_fix(struct judge *j, struct finding *f, const struct planned *p,
 	r->risk = RISK_SAFE;
 }
 
-static void uv_fix(struct judge *j, struct finding *f, const struct planned *p,
+static void index_correct(struct judge *j, struct remedy *r, const struct wanted *w,
+			  const struct torch_row *row)
+{
+	if (!fact_is(&w->name, "torch") || fact_known(&w->because) || !index_corrects(w, row))
+		return;
+	remedy_correct(j, r, &w->index, w->index.value, row->index_url);
+	r->corrections[0].kind = CORRECT_INDEX;
+}
+
+static void uv_fix(struct judge *j, struct finding *f, const struct wanted *w,
 		   const struct torch_row *row)
 {
 	struct remedy *r = finding_remedy(
@@ -314,7 +319,7 @@ static void uv_fix(struct judge *j, struct finding *f, const struct planned *p,
 		  "[tool.uv.sources], then lock anew"),
 		row->version, row->variant);
 
-	(void)p;
+	index_correct(j, r, w, row);
 	remedy_command(j, r, "dependencies = [\"torch==%s\"]", row->version);
 	remedy_command(j, r, "[tool.uv.sources]\ntorch = { index = \"pytorch-%s\" }", row->variant);
 	remedy_command(j, r,
@@ -325,11 +330,12 @@ static void uv_fix(struct judge *j, struct finding *f, const struct planned *p,
 }
 
 static void poetry_fix(struct judge *j, struct finding *f, const struct planned *p,
-		       const struct torch_row *row)
+		       const struct wanted *w, const struct torch_row *row)
 {
 	struct remedy *r = finding_remedy(j, f, _("Take torch %s+%s, which fits this target"),
 					  row->version, row->variant);
 
+	index_correct(j, r, w, row);
 	remedy_command(j, r, "torch = {version = \"%s\", source = \"pytorch\"}", row->version);
 	if (project_package(p, "torchvision") && row->torchvision)
 		remedy_command(j, r, "torchvision = {version = \"%s\", source = \"pytorch\"}",
@@ -437,9 +443,9 @@ void project_fix_torch(struct judge *j, struct finding *f, const struct planned 
 	else if (strcmp(tool, "conda") == 0 || strcmp(tool, "pixi") == 0)
 		conda_fix(j, f, p, row, strcmp(tool, "pixi") == 0);
 	else if (strcmp(tool, "uv") == 0)
-		uv_fix(j, f, p, row);
+		uv_fix(j, f, w, row);
 	else if (strcmp(tool, "poetry") == 0)
-		poetry_fix(j, f, p, row);
+		poetry_fix(j, f, p, w, row);
 	else if (strcmp(tool, "pipenv") == 0)
 		pipenv_fix(j, f, row);
 	else

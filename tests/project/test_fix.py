@@ -54,6 +54,23 @@ def becomes(title, name, before, after, assume=T4, code=0):
     check(title, now.get(name) == want and list(now) == [name] and got == code, f"{got} {now} {out}")
 
 
+def uv(name, tag):
+    return f'''[project]
+name = "x"
+version = "1"
+requires-python = "==3.11.*"
+dependencies = ["torch==2.9.1"]
+
+[tool.uv.sources]
+torch = {{ index = "{name}" }}
+
+[[tool.uv.index]]
+name = "{name}"
+url = "https://download.pytorch.org/whl/{tag}"
+explicit = true
+'''
+
+
 # ---- what is certain
 becomes("the same release from another index", "requirements.txt", "numpy\ntorch==2.12.0\n", f"numpy\n--extra-index-url {CU126}\ntorch==2.12.0+cu126\n")
 becomes("CRLF, no newline at the end, comments and blanks stay", "requirements.txt", b"# a\r\n\r\n  numpy\r\nonnxruntime\r\nonnxruntime-gpu==1.20.1\r\ntorch==2.9.1 # keep", b"# a\r\n\r\n  numpy\r\nonnxruntime-gpu==1.20.1\r\ntorch==2.9.1 # keep")
@@ -65,13 +82,31 @@ becomes("the pair of the torch that is pinned", "requirements.txt", "torch==2.2.
 becomes("one after the other", "requirements.txt", "torch==2.2.2\ntorchvision==0.16.2\ntensorflow-gpu==2.12.0\n", "torch==2.2.2\ntorchvision==0.17.2\ntensorflow==2.12.0\n")
 becomes("a base image of the same series", "Dockerfile", "FROM nvidia/cuda:12.1-runtime-ubuntu22.04 AS x\nRUN a\n", "FROM nvidia/cuda:12.1.1-runtime-ubuntu22.04 AS x\nRUN a\n")
 becomes("a word of a continued RUN line", "Dockerfile", "FROM python:3.11-slim\nRUN apt-get update \\\n && pip install numpy \\\n\ttorch==2.12.0 \\\n && rm x\n", f"FROM python:3.11-slim\nRUN apt-get update \\\n && pip install numpy \\\n\ttorch==2.12.0+cu126 --extra-index-url {CU126} \\\n && rm x\n")
+becomes("a tag out of the default of an ARG", "Dockerfile", "ARG V=12.1\nFROM nvidia/cuda:${V}-runtime-ubuntu22.04 AS x\n", "ARG V=12.1.1\nFROM nvidia/cuda:${V}-runtime-ubuntu22.04 AS x\n")
+becomes("an ARG in quotes, without braces, the whole of a tag", "Dockerfile", "# base\narg TAG=\"12.1-runtime-ubuntu22.04\"\nFROM nvidia/cuda:$TAG\n", "# base\narg TAG=\"12.1.1-runtime-ubuntu22.04\"\nFROM nvidia/cuda:$TAG\n")
+becomes("an index of uv, with its name wherever it stands", "pyproject.toml", uv("pytorch-cu130", "cu130"), uv("pytorch-cu128", "cu128"))
+POETRY = '[tool.poetry]\nname = "x"\nversion = "1"\n\n[tool.poetry.dependencies]\npython = "3.11.*"\ntorch = {version = "2.9.1", source = "pytorch-%s"}\n\n[[tool.poetry.source]]\nname = "pytorch-%s"\nurl = "https://download.pytorch.org/whl/%s"\npriority = "explicit"\n'
+becomes("a source of poetry", "pyproject.toml", POETRY % (("cu130",) * 3), POETRY % (("cu128",) * 3))
+becomes("an index of uv that has no number in its name", "pyproject.toml", uv("pytorch", "cu130"), uv("pytorch", "cu128"))
 becomes("a capability in a list", "compose.yml", "services:\n  a:\n    image: x/y\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, capabilities: [gpu, utility]}]}}}\n", "services:\n  a:\n    image: x/y\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, capabilities: [gpu, compute, utility]}]}}}\n")
 
 # ---- what is left alone, and said
 code, out, now = fix({"requirements.txt": "torch==2.12.0\n"}, assume=["gpu=T4", "driver=418.87.00", "python=3.11"])
 check("no correction without a build that fits", now["requirements.txt"] == b"torch==2.12.0\n" and "Left alone: requirements.txt:1:1: driver-too-old" in out and code == 1, out)
-code, out, now = fix({"Dockerfile": "ARG V=12.1\nFROM nvidia/cuda:${V}-runtime-ubuntu22.04\n"})
-check("a tag out of a variable", now["Dockerfile"].startswith(b"ARG V=12.1\n") and "Left alone" in out and code == 1, out)
+for title, text in (("an ARG that is used twice", "ARG V=12.1\nFROM nvidia/cuda:${V}-runtime-ubuntu22.04\nRUN apt-get install cuda-nvcc-$V\n"),
+                    ("an ARG that has two defaults", "ARG V=12.1\nARG V=12.1\nFROM nvidia/cuda:${V}-runtime-ubuntu22.04\n"),
+                    ("an ARG with a form of its own", "ARG V=12.1\nFROM nvidia/cuda:${V:-12.1}-runtime-ubuntu22.04\n"),
+                    ("two ARGs", "ARG V=12.1\nARG O=ubuntu22.04\nFROM nvidia/cuda:${V}-runtime-$O\n"),
+                    ("ARGs on one line", "ARG V=12.1 W=2\nFROM nvidia/cuda:${V}-runtime-ubuntu22.04\n")):
+    code, out, now = fix({"Dockerfile": text})
+    check(title, now["Dockerfile"] == text.encode() and "Left alone" in out and code == 1, out)
+code, out, now = fix({"Dockerfile": "ARG V=12.2.2\nFROM nvidia/cuda:${V}-runtime-ubuntu22.04\n"}, args=("--yes", "--assume", "arg.V=12.1"))
+check("an ARG that is given from outside", b"ARG V=12.2.2" in now["Dockerfile"] and code == 1, out)
+for title, text in (("an index whose new name is taken", uv("pytorch-cu130", "cu130") + '\n[[tool.uv.index]]\nname = "pytorch-cu128"\nurl = "https://example.org/simple"\nexplicit = true\n'),
+                    ("an index that is called as an extra is", uv("cu130", "cu130").replace('index = "cu130"', 'index = "cu130", group = "cu130"') + '\n[dependency-groups]\ncu130 = ["numpy"]\n'),
+                    ("another release than the one that is pinned", uv("pytorch-cu130", "cu130").replace("==2.9.1", ">=2.9"))):
+    code, out, now = fix({"pyproject.toml": text})
+    check(title, now["pyproject.toml"] == text.encode(), out)
 code, out, now = fix({"compose.yml": "services:\n  a:\n    image: x/y\n    deploy:\n      resources:\n        reservations:\n          devices:\n            - driver: nvidia\n              capabilities:\n                - gpu\n                - utility\n"})
 check("a list of another form", b"                - gpu\n" in now["compose.yml"] and "Left alone" in out, out)
 code, out, now = fix({"requirements.txt": "torch==2.12.0\n", ".cuvet.toml": '[[target]]\nname = "a"\ngpu = "T4"\ndriver = "535.183.01"\n[[target]]\nname = "b"\ngpu = "RTX 5090"\ndriver = "580.95.05"\n'}, assume=["python=3.11"])
