@@ -70,6 +70,8 @@ struct finding *triage_add(struct triage *t, enum finding_id id, int weight, con
 
 /* Rules that compute, in triage_*.c. */
 void triage_versions(struct triage *t);
+/* Part of triage_versions(). */
+void triage_archs(struct triage *t);
 void triage_cards(struct triage *t);
 void triage_modules(struct triage *t);
 /* Each GPU that is named has the capability of Ampere or more. */

@@ -236,6 +236,14 @@ static void uv_changes(struct paste *p, struct view s, size_t i)
 	paste_fact(p, "torch.version", m.group[2], i);
 }
 
+/* One PyTorch came in the place of another: it is the one that runs. */
+static void replaced(struct paste *p, struct view old, struct view new, size_t i)
+{
+	sign_add(p, "uninstalled-torch", i, old);
+	sign_add(p, "installed-torch", i, new);
+	paste_fact(p, "torch.version", new, i);
+}
+
 /* "  - Updating torch (2.0.1+cu118 -> 2.1.1)" of poetry. */
 static void poetry_changes(struct paste *p, struct view s, size_t i)
 {
@@ -244,9 +252,7 @@ static void poetry_changes(struct paste *p, struct view s, size_t i)
 	if (!paste_match(p, "(?:Updating|Downgrading) torch \\((\\d[\\w.+]*) -> (\\d[\\w.+]*)\\)",
 			 s, &m))
 		return;
-	sign_add(p, "uninstalled-torch", i, m.group[1]);
-	sign_add(p, "installed-torch", i, m.group[2]);
-	paste_fact(p, "torch.version", m.group[2], i);
+	replaced(p, m.group[1], m.group[2], i);
 }
 
 /* "Requirement already satisfied: torch in /x (from y) (2.4.0+cu124)". */
@@ -287,9 +293,7 @@ static void told_exchange(struct paste *p, struct view s, size_t i)
 		    "|^\\W*(?:uninstall|remove|replace|downgrade|change|upgrade|update)\\b",
 		    s, NULL))
 		return;
-	sign_add(p, "uninstalled-torch", i, m.group[1]);
-	sign_add(p, "installed-torch", i, m.group[2]);
-	paste_fact(p, "torch.version", m.group[2], i);
+	replaced(p, m.group[1], m.group[2], i);
 }
 
 static void index_tag(struct paste *p, struct view s, size_t i)
