@@ -40,7 +40,7 @@ static void other_kernel(struct triage *t)
 	static const char *const flavours[] = { "-lts", "-zen", "-hardened", "-rt", "-cachyos" };
 	const struct snapshot *s = t->j->s;
 	const char *kernel = fact_value(&s->host.kernel, "");
-	const struct fact *plain = NULL;
+	const struct fact *plain = NULL, *lts = NULL;
 	struct finding *f;
 	size_t i;
 
@@ -49,16 +49,21 @@ static void other_kernel(struct triage *t)
 
 		if (strcmp(name, "nvidia") == 0 || strcmp(name, "nvidia-open") == 0)
 			plain = &s->os_packages[i].version;
-		else if (strstr(name, "nvidia") && (strstr(name, "-dkms") || strstr(name, "-lts") ||
-						    strstr(name, "-cachyos")))
+		else if (strcmp(name, "nvidia-lts") == 0 || strcmp(name, "nvidia-open-lts") == 0)
+			lts = &s->os_packages[i].version;
+		else if (strstr(name, "nvidia") &&
+			 (strstr(name, "-dkms") || strstr(name, "-cachyos")))
 			return;
 	}
 	for (i = 0; i < ARRAY_LEN(flavours); i++)
 		if (view_ends(view_of(kernel), flavours[i]))
 			break;
-	if (!plain || i == ARRAY_LEN(flavours) ||
-	    !(triage_has(t, "smi-fails") || triage_has(t, "module-absent") ||
-	      triage_has(t, "no-module-file")))
+	if (i == ARRAY_LEN(flavours) ? plain || !strstr(kernel, "-arch") : lts != NULL)
+		return;
+	if (!plain)
+		plain = lts;
+	if (!plain || !(triage_has(t, "smi-fails") || triage_has(t, "module-absent") ||
+			triage_has(t, "no-module-file")))
 		return;
 	f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 86, NULL);
 	finding_fact(t->j, f, "kernel", &s->host.kernel, NULL);
