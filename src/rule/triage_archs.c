@@ -410,12 +410,19 @@ bool triage_before_volta(const struct snapshot *s)
 	return high > 0 && high < 70;
 }
 
-bool triage_all_ampere(const struct snapshot *s)
+bool triage_all_before_ada(const struct snapshot *s)
+{
+	int high = highest_cc(s);
+
+	return high > 0 && high < 89;
+}
+
+bool triage_all_of(const struct snapshot *s, int least)
 {
 	size_t i;
 
 	for (i = 0; i < s->n_gpus; i++)
-		if (look_cc(&s->gpus[i]) < 80)
+		if (look_cc(&s->gpus[i]) < least)
 			return false;
 	return s->n_gpus > 0;
 }
