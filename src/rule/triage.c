@@ -141,6 +141,7 @@ const struct finding *triage_root(struct judge *j)
 	rows(t);
 	table_rows(t);
 	triage_versions(t);
+	triage_label(t);
 	triage_cards(t);
 	triage_modules(t);
 	triage_libraries(t);

@@ -72,12 +72,15 @@ struct finding *triage_add(struct triage *t, enum finding_id id, int weight, con
 void triage_versions(struct triage *t);
 /* Part of triage_versions(). */
 void triage_archs(struct triage *t);
+void triage_label(struct triage *t);
 void triage_cards(struct triage *t);
 void triage_modules(struct triage *t);
 /* Each GPU that is named has this capability or more: 80 is Ampere, 89 is Ada. */
 bool triage_all_of(const struct snapshot *s, int least);
 /* The capability of a GPU is known, and none is of Ada or later. */
 bool triage_all_before_ada(const struct snapshot *s);
+/* Each GPU that is named is older than Ampere. */
+bool triage_before_ampere(const struct snapshot *s);
 /* Each GPU that is named is older than Volta. */
 bool triage_before_volta(const struct snapshot *s);
 void triage_libraries(struct triage *t);

@@ -410,6 +410,13 @@ bool triage_before_volta(const struct snapshot *s)
 	return high > 0 && high < 70;
 }
 
+bool triage_before_ampere(const struct snapshot *s)
+{
+	int high = highest_cc(s);
+
+	return high > 0 && high < 80;
+}
+
 bool triage_all_before_ada(const struct snapshot *s)
 {
 	int high = highest_cc(s);

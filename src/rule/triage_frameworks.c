@@ -223,7 +223,8 @@ static void tf_generation(struct triage *t)
 	struct finding *f;
 	size_t i;
 
-	if (!triage_holds(t, "cublas-fails|no-kernel-image|tf-no-kernels-cc", NULL) ||
+	if (!triage_holds(t, "cublas-fails|no-kernel-image|tf-no-kernels-cc|tf-launch-invalid",
+			  NULL) ||
 	    !tf_needs(t, &n) || !n.cuda)
 		return;
 	row = compat_cuda(t->j->c, n.cuda);
@@ -231,7 +232,7 @@ static void tf_generation(struct triage *t)
 		if (look_cc(&s->gpus[i]) / 10 <= row->nvcc_max_cc / 10)
 			continue;
 		f = triage_add(t, FINDING_GPU_TOO_NEW_FOR_BUILD, 80,
-			       "cublas-fails|no-kernel-image|tf-no-kernels-cc");
+			       "cublas-fails|no-kernel-image|tf-no-kernels-cc|tf-launch-invalid");
 		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
 		finding_fact(t->j, f, n.of->name.value, &n.of->version, NULL);
 		finding_message(t->j, f,

@@ -49,6 +49,20 @@ static const struct form forms[] = {
 	{ "DeviceProperties(", "DeviceProperties\\(.{0,120}major=(\\d+), minor=(\\d)", "gpu.cc2" },
 	{ "capability", "get_device_capability\\([^)]{0,9}\\)+\\W{1,6}\\((\\d+), ?(\\d)\\)",
 	  "gpu.cc2" },
+	/* cupy.show_config(), chainer.print_runtime_info(), numba -s, deviceQuery, gpuDevice */
+	{ "CUDA Driver Version", "^\\s*CUDA Driver Version\\s+: (\\d{1,2})0(\\d)0$",
+	  "driver.ceiling2" },
+	{ "CUDA Driver Version", "^\\s*CUDA Driver Version\\s+: (\\d{1,2}\\.\\d)$",
+	  "driver.ceiling" },
+	{ "CUDA Driver Version", "CUDA Driver Version / Runtime Version\\s+(\\d{1,2}\\.\\d) /",
+	  "driver.ceiling" },
+	{ "Device ", "^\\s*Device \\d+ Name\\s+: (\\S.{2,58}\\S)$", "gpu.name" },
+	{ "Compute Capability", "^\\s*Device \\d+ Compute Capability\\s+: (\\d{1,2})(\\d)$",
+	  "gpu.cc2" },
+	{ "ComputeCapability", "^\\s*ComputeCapability: '(\\d{1,2}\\.\\d)'$", "gpu.cc" },
+	/* PaddlePaddle before 2.2 */
+	{ "CUDA Capability: ", "device: \\d+, CUDA Capability: (\\d{1,2})(\\d), Driver API",
+	  "gpu.cc2" },
 	/* TensorFlow's build information */
 	{ "is_cuda_build", "'is_cuda_build',? ?:? ?(False)", "tf.cpu" },
 	/* JAX */
@@ -77,6 +91,8 @@ static void take(struct paste *p, const struct form *f, const struct regex_match
 
 	if (strcmp(f->fact, "gpu.cc2") == 0) {
 		dotted(p, "gpu.cc", v, m->group[2], i);
+	} else if (strcmp(f->fact, "driver.ceiling2") == 0) {
+		dotted(p, "driver.ceiling", v, m->group[2], i);
 	} else if (strcmp(f->fact, "torch.cuda3") == 0 || strcmp(f->fact, "python.tag") == 0) {
 		bool cuda = strcmp(f->fact, "torch.cuda3") == 0;
 
