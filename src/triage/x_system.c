@@ -286,6 +286,17 @@ static bool xid_only_told(struct paste *p, struct view s)
 		s, NULL);
 }
 
+/* The last Xid of a GPU as dcgm-exporter gives it: 0 is none. */
+static void exported_xid(struct paste *p, size_t i)
+{
+	struct view s = p->t.lines[i].s;
+	struct regex_match m;
+
+	if (view_find(s, "XID_ERRORS{") >= 0 &&
+	    paste_match(p, "XID_ERRORS\\{[^}]*\\}\\s+([1-9]\\d{0,2})\\s*$", s, &m))
+		sign_add(p, xid_meaning(m.group[1]), i, m.group[1]);
+}
+
 static void kernel_log_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
@@ -297,6 +308,7 @@ static void kernel_log_line(struct paste *p, size_t i)
 	    !paste_match(p, "Audio device|USB controller|Serial bus|bridge \\[", s, NULL) &&
 	    paste_match(p, "(?:PCI ID: ?|\\[)(10de:[0-9a-f]{4})\\b", s, &m))
 		paste_pci(p, m.group[1], i);
+	exported_xid(p, i);
 	if ((view_find(s, "Xid") < 0 && view_find(s, "XID") < 0) ||
 	    !paste_match(
 		    p,
