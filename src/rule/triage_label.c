@@ -74,8 +74,34 @@ static void fft_before_ada(struct triage *t)
 	}
 }
 
+/*
+ * TensorRT runs with the CUDA beside it; its kernels fail on a GPU that this CUDA does not know.
+ * "CUDA Version: 10.2" in a report counts too: no driver of that CUDA would drive such a GPU.
+ */
+static void tensorrt_cuda(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct fact *said = s->n_toolkits ? &s->toolkits[0].version : &s->driver.cuda_ceiling;
+	const char *cuda = fact_value(said, NULL);
+	const struct cuda_row *row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
+	struct finding *f;
+	size_t i;
+
+	if (!row || row->nvcc_max_cc <= 0 || !triage_has(t, "trt-cask"))
+		return;
+	for (i = 0; i < s->n_gpus; i++) {
+		if (look_cc(&s->gpus[i]) / 10 <= row->nvcc_max_cc / 10)
+			continue;
+		f = triage_add(t, FINDING_GPU_TOO_NEW_FOR_BUILD, 76, "trt-cask");
+		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
+		finding_fact(t->j, f, "cuda", said, NULL);
+		return;
+	}
+}
+
 void triage_label(struct triage *t)
 {
+	tensorrt_cuda(t);
 	label_too_old(t);
 	fft_before_ada(t);
 }

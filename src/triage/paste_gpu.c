@@ -22,6 +22,17 @@ static bool covers(const char *longer, const char *shorter)
 	return strcasestr(longer, buf) != NULL;
 }
 
+/* "GTX 3090": no GTX has such a number, and people write it for the RTX. */
+static void rtx_said_gtx(char *s)
+{
+	char *g = strcasestr(s, "GTX"), *n = g ? g + 3 : NULL;
+
+	if (n && *n == ' ')
+		n++;
+	if (n && *n >= '2' && *n <= '5' && n[1] == '0' && n[2] >= '5' && n[2] <= '9' && n[3] == '0')
+		*g = *g == 'g' ? 'r' : 'R';
+}
+
 void paste_gpu(struct paste *p, struct view name, size_t line)
 {
 	struct gpu *g;
@@ -34,6 +45,7 @@ void paste_gpu(struct paste *p, struct view name, size_t line)
 	if (p->filling && p->s->n_gpus)
 		return;
 	s = view_dup(p->a, name);
+	rtx_said_gtx(s);
 	for (i = 0; i < p->s->n_gpus; i++) {
 		const char *old = fact_value(&p->s->gpus[i].name, "");
 

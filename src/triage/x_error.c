@@ -19,11 +19,34 @@ struct number {
 };
 
 static const struct number numbers[] = {
-	{ 3, "init-error-3" },	    { 34, "stub-library" },	{ 35, "insufficient-driver" },
-	{ 38, "no-device-100" },    { 46, "devices-busy" },	{ 100, "no-device-100" },
-	{ 101, "invalid-ordinal" }, { 209, "no-kernel-image" }, { 222, "ptx-toolchain" },
-	{ 304, "error-304" },	    { 802, "error-802" },	{ 803, "error-803" },
-	{ 804, "error-804" },	    { 805, "error-805" },	{ 999, "cuda-999" },
+	{ 3, "init-error-3" },
+	{ 10, "invalid-ordinal" },
+	{ 30, "cuda-999" },
+	{ 34, "stub-library" },
+	{ 35, "insufficient-driver" },
+	{ 38, "no-device-100" },
+	{ 39, "ecc-error" },
+	{ 46, "devices-busy" },
+	{ 48, "no-kernel-image" },
+	{ 59, "device-assert" },
+	{ 77, "illegal-access" },
+	{ 98, "invalid-device-function" },
+	{ 100, "no-device-100" },
+	{ 101, "invalid-ordinal" },
+	{ 102, "grid-license-error" },
+	{ 209, "no-kernel-image" },
+	{ 214, "ecc-error" },
+	{ 221, "ptx-jit-lib" },
+	{ 222, "ptx-toolchain" },
+	{ 304, "error-304" },
+	{ 700, "illegal-access" },
+	{ 710, "device-assert" },
+	{ 719, "launch-failure" },
+	{ 802, "error-802" },
+	{ 803, "error-803" },
+	{ 804, "error-804" },
+	{ 805, "error-805" },
+	{ 999, "cuda-999" },
 };
 
 /* After a call of the API, or after "CUDA ... error". Not "CUDA 10.0", "cuda:0", "35 GB". */
@@ -51,9 +74,12 @@ static void add(struct paste *p, struct view digits, size_t i)
 	for (k = 0; k < digits.n; k++)
 		text[k] = digits.p[k];
 	n = strtol(text, NULL, 10);
-	/* "cudaGetDeviceCount: 3" counts; what was returned is a code. */
-	if (n == 3 && view_find(p->t.lines[i].s, "ount") >= 0 &&
-	    view_find(p->t.lines[i].s, "return") < 0)
+	/*
+	 * "cudaGetDeviceCount: 3" counts; what was returned is a code. No ordinal of the program's
+	 * is wrong there.
+	 */
+	if (view_find(p->t.lines[i].s, "ount") >= 0 &&
+	    (n == 10 || n == 101 || (n <= 16 && view_find(p->t.lines[i].s, "return") < 0)))
 		return;
 	for (k = 0; k < ARRAY_LEN(numbers); k++)
 		if (numbers[k].code == n && !sign_has(p, numbers[k].row))
