@@ -108,6 +108,9 @@ static void error_line(struct paste *p, size_t i)
 		s.n = 600;
 	if (p->t.lines[i].cmd_at || !of_cuda(s) || paste_foreign(p, i, SCOPE_PLACE))
 		return;
+	/* What an enumerator is worth, as a list of codes says it, is no error that was met. */
+	if (paste_match(p, "\\b(?-i:cudaError[A-Z]|CUDA_ERROR_)\\w+ = \\d", s, NULL))
+		return;
 	if (paste_match(p, after_call, s, &m) || paste_match(p, after_cuda, s, &m))
 		add(p, m.group[1], i);
 	else if (paste_match(p, in_brackets, s, &m))
