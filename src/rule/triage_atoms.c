@@ -90,11 +90,14 @@ static bool env_starts(const struct snapshot *s, const char *name, const char *t
 /* Two MIG instances and more are listed. */
 static bool several_instances(const struct snapshot *s)
 {
-	size_t i, n = 0;
+	size_t i, n = 0, lines = 0;
 
 	for (i = 0; i < s->n_gpus; i++)
 		n += s->gpus[i].mig_devices.n;
-	return n > 1;
+	/* Where their UUIDs were taken out of the report. */
+	for (i = 0; i < s->n_signs; i++)
+		lines += fact_is(&s->signs[i].id, "mig-device");
+	return n > 1 || lines > 1;
 }
 
 /* One GPU by an index above 0. */
