@@ -330,7 +330,7 @@ same_report() {
 	mkdir -p "$BATS_TEST_TMPDIR/empty/etc" "$BATS_TEST_TMPDIR/empty/usr/lib"
 	echo 'ID=debian' >"$BATS_TEST_TMPDIR/empty/etc/os-release"
 	cuvet check --root "$BATS_TEST_TMPDIR/empty"
-	[[ $out == *"- driver "*"no driver"* ]] || fail "driver"
-	[[ $out == *"- python "*"no Python"* ]] || fail "python"
-	[[ $out == *"- framework "*"no PyTorch"* ]] || fail "framework"
+	[[ $out =~ (-|–)\ +driver\ .*no\ driver ]] || fail "driver"
+	[[ $out =~ (-|–)\ +python\ .*no\ Python ]] || fail "python"
+	[[ $out =~ (-|–)\ +framework\ .*no\ PyTorch ]] || fail "framework"
 }
