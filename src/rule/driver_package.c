@@ -75,10 +75,12 @@ static bool better(struct judge *j, const struct choice *now, unsigned branch, u
 	return !now->row || branch > now->branch;
 }
 
-bool driver_package(struct judge *j, struct finding *f, const char *branch, bool open)
+bool driver_package(struct judge *j, struct finding *f, const char *branch, enum driver_kind kind)
 {
 	const char *system = system_name(j), *text, *origin;
-	unsigned asked = look_branch(branch);
+	bool open = kind != DRIVER_PROPRIETARY;
+	/* Where either flavour will do, the newest: the branches are kept for old cards. */
+	unsigned asked = kind == DRIVER_ANY ? 0 : look_branch(branch);
 	struct choice c = { .row = NULL };
 	const struct json *row;
 	struct remedy *r;

@@ -358,9 +358,7 @@ void remedy_driver(struct judge *j, struct finding *f, const char *branch, enum 
 		elsewhere(j, f, branch);
 		return;
 	}
-	/* Where either flavour will do, a branch that is kept for old cards is not what is wanted. */
-	if (driver_package(j, f, kind == DRIVER_ANY ? NULL : branch,
-			   kind != DRIVER_PROPRIETARY))
+	if (driver_package(j, f, branch, kind))
 		return;
 	switch (distro_family(s)) {
 	case FAMILY_UBUNTU:

@@ -28,7 +28,7 @@ bool remedy_drives_all(struct judge *j, unsigned branch);
  * The same where the distribution has a package of its own for that branch (NULL: any) and flavour,
  * by the table driver_package; false, with nothing added, where it has none.
  */
-bool driver_package(struct judge *j, struct finding *f, const char *branch, bool open);
+bool driver_package(struct judge *j, struct finding *f, const char *branch, enum driver_kind kind);
 /* Which kind all used GPUs agree on: open where one needs it, proprietary where one cannot have it.
  */
 enum driver_kind remedy_driver_kind(struct judge *j);
