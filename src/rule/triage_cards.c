@@ -73,12 +73,22 @@ static bool wants_optin(const struct triage *t, const struct gpu_row *row, unsig
 
 static const char terms[] = "smi-fails|release-unsupported|rm-init-failed|installer-no-gpu";
 
+/*
+ * Is the driver of a later branch than the card's last one?  Windows numbers the releases of a
+ * branch on: 341 and 342 are of 340, 391 and 392 of 390, 471 to 475 of 470, 581 and 582 of 580.
+ * Nothing else has those numbers, but for 343 and later.
+ */
+static bool is_beyond(unsigned last, unsigned branch)
+{
+	return branch > last + (last == 340 ? 2 : 5);
+}
+
 static struct finding *misfit(struct triage *t, const struct gpu_row *row, unsigned branch)
 {
 	const struct snapshot *s = t->j->s;
 	const char *open = row->open_module ? row->open_module : "";
 
-	if (row->last_driver && look_branch(row->last_driver) < branch && branch >= 100)
+	if (row->last_driver && branch >= 100 && is_beyond(look_branch(row->last_driver), branch))
 		return triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails(t) ? 80 : 64, terms);
 	if (row->first_driver && !row->last_driver && look_branch(row->first_driver) > branch &&
 	    branch >= 100)
@@ -153,7 +163,7 @@ static void driver_and_gpu(struct triage *t)
 		unsigned last = row || branch < 100 ? 0 : last_branch(t, &s->gpus[i]);
 		struct finding *f = row ? misfit(t, row, branch) : NULL;
 
-		if (last && last < branch)
+		if (last && is_beyond(last, branch))
 			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails(t) ? 80 : 64, terms);
 		if (!f)
 			continue;

@@ -9,6 +9,16 @@
 
 /* -------- nvcc and the GPU */
 
+/* The only toolkit that is named lies in "/usr/local/cuda-10.1": none of those that drop cards. */
+static bool folder_of_old_cuda(const struct triage *t)
+{
+	const char *v = triage_value(t, "word-toolkit-folder");
+	const char *at = v ? strstr(v, "cuda-") : NULL;
+	long major = at ? strtol(at + 5, NULL, 10) : 0;
+
+	return major > 0 && major < 13;
+}
+
 static void nvcc_arch(struct triage *t)
 {
 	const char *v = triage_value(t, "nvcc-unsupported-arch");
@@ -28,6 +38,8 @@ static void nvcc_arch(struct triage *t)
 	/* What came before CUDA 8, of which no bounds are known, ends below Pascal. */
 	if (s->n_toolkits && fact_known(&s->toolkits[0].version) && cc >= 60 &&
 	    look_branch(s->toolkits[0].version.value) < 8)
+		old = false;
+	if (!row && cc >= 60 && folder_of_old_cuda(t))
 		old = false;
 	f = triage_add(t, old ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
 		       88, "nvcc-unsupported-arch");
