@@ -70,6 +70,13 @@ const struct finding_info *finding_info(enum finding_id id)
 	return &infos[(size_t)id < FINDING_COUNT ? id : FINDING_INSUFFICIENT_EVIDENCE];
 }
 
+bool finding_is_fine(enum finding_id id)
+{
+	return id == FINDING_OUT_OF_MEMORY || id == FINDING_HOST_MEMORY ||
+	       id == FINDING_APPLICATION_BUG || id == FINDING_HARMLESS_WARNING ||
+	       id == FINDING_NO_FAULT;
+}
+
 bool finding_lookup(const char *name_or_code, enum finding_id *ret)
 {
 	size_t i;

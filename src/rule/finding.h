@@ -44,6 +44,8 @@ struct finding_info {
 	const char *title, *means, *decided, *fix, *not_this; /* untranslated; not_this may be "" */
 };
 const struct finding_info *finding_info(enum finding_id id);
+/* A cause that is no fault of the stack: used-up memory, a program's own error, a notice. */
+bool finding_is_fine(enum finding_id id);
 /* By name or code, any case; false when neither. */
 bool finding_lookup(const char *name_or_code, enum finding_id *ret);
 /* The name nearest to a word that is none, or NULL when none is near. */

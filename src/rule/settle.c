@@ -284,19 +284,12 @@ static const struct finding *find_id(const struct judge *j, enum finding_id id)
 
 /* -------- verdict */
 
-static bool is_fine(enum finding_id id)
-{
-	return id == FINDING_OUT_OF_MEMORY || id == FINDING_HOST_MEMORY ||
-	       id == FINDING_APPLICATION_BUG || id == FINDING_HARMLESS_WARNING ||
-	       id == FINDING_NO_FAULT;
-}
-
 static const struct finding *find_fine(const struct judge *j)
 {
 	size_t i;
 
 	for (i = 0; i < j->n_findings; i++)
-		if (is_fine(j->findings[i]->id))
+		if (finding_is_fine(j->findings[i]->id))
 			return j->findings[i];
 	return NULL;
 }
@@ -436,7 +429,7 @@ static void settle_triage(struct judge *j, const struct judge_options *o, struct
 	complete_remedies(j);
 	*ret = (struct results){ .verdict = decide(j) };
 	/* The complaint is answered; what else the text shows is no part of it. */
-	if (is_fine(root->id) && ret->verdict == VERDICT_DEGRADED)
+	if (finding_is_fine(root->id) && ret->verdict == VERDICT_DEGRADED)
 		ret->verdict = VERDICT_STACK_OK;
 	give(j, root, ret);
 }

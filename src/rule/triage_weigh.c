@@ -20,13 +20,6 @@ static bool of_project(const struct snapshot *s, const struct finding *f)
 	return false;
 }
 
-static bool is_fine(enum finding_id id)
-{
-	return id == FINDING_OUT_OF_MEMORY || id == FINDING_HOST_MEMORY ||
-	       id == FINDING_APPLICATION_BUG || id == FINDING_HARMLESS_WARNING ||
-	       id == FINDING_NO_FAULT;
-}
-
 static void weigh(struct triage *t)
 {
 	bool well = triage_all_well(t);
@@ -50,7 +43,7 @@ static void weigh(struct triage *t)
 		    triage_failure_left(t, f))
 			f->weight = TRIAGE_WARNING;
 		/* What might fail, and does not, is nobody's complaint. */
-		if (well && !is_fine(f->id) && f->weight >= TRIAGE_ROOT)
+		if (well && !finding_is_fine(f->id) && f->weight >= TRIAGE_ROOT)
 			f->weight = TRIAGE_WARNING;
 		/* Of another environment than the one that fails: it bites there. */
 		if (triage_of_another(t->j->s, f) && f->weight >= TRIAGE_ROOT)
@@ -129,10 +122,11 @@ static void severities(struct judge *j, struct finding *root)
 		struct finding *f = j->findings[i];
 
 		if (f == root)
-			f->severity = is_fine(f->id) || f->id == FINDING_INSUFFICIENT_EVIDENCE
-					      ? SEVERITY_INFO
-					      : SEVERITY_ERROR;
-		else if (is_fine(f->id) || f->weight < TRIAGE_ROOT || is_twin(f, root) ||
+			f->severity =
+				finding_is_fine(f->id) || f->id == FINDING_INSUFFICIENT_EVIDENCE
+					? SEVERITY_INFO
+					: SEVERITY_ERROR;
+		else if (finding_is_fine(f->id) || f->weight < TRIAGE_ROOT || is_twin(f, root) ||
 			 f->certainty == CERTAINTY_INFERRED)
 			f->severity = SEVERITY_INFO;
 		else
