@@ -23,32 +23,35 @@ static const char *label_cuda(const struct triage *t)
 	return n >= 60 && n < 200 ? arena_printf(t->j->a, "%ld.%ld", n / 10, n % 10) : NULL;
 }
 
+/* The first GPU of this capability (89) or more; NULL when there is none. */
+static const struct gpu *gpu_from(const struct snapshot *s, int cc)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_gpus; i++)
+		if (look_cc(&s->gpus[i]) >= cc)
+			return &s->gpus[i];
+	return NULL;
+}
+
 /* Library calls that fail on a GPU which their release has no code for, and that name no cause. */
 static void label_too_old(struct triage *t)
 {
-	const struct snapshot *s = t->j->s;
+	static const char fails[] =
+		"no-kernel-image|cublas-fails|nvrtc-arch|device-kernel-image-invalid";
 	const char *cuda = label_cuda(t);
 	const struct cuda_row *row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
+	const struct gpu *newer =
+		row && row->nvcc_max_cc > 0 ? gpu_from(t->j->s, row->nvcc_max_cc + 1) : NULL;
 	struct finding *f;
-	size_t i;
 
-	if (!row || row->nvcc_max_cc <= 0 ||
-	    !triage_holds(t, "no-kernel-image|cublas-fails|nvrtc-arch|device-kernel-image-invalid",
-			  NULL))
+	if (!newer || !triage_holds(t, fails, NULL))
 		return;
-	for (i = 0; i < s->n_gpus; i++) {
-		if (look_cc(&s->gpus[i]) <= row->nvcc_max_cc)
-			continue;
-		f = triage_add(
-			t, FINDING_GPU_TOO_NEW_FOR_BUILD, 82,
-			"no-kernel-image|cublas-fails|nvrtc-arch|device-kernel-image-invalid");
-		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
-		finding_message(
-			t->j, f,
+	f = triage_add(t, FINDING_GPU_TOO_NEW_FOR_BUILD, 82, fails);
+	finding_fact(t->j, f, "gpu.name", &newer->name, NULL);
+	finding_message(t->j, f,
 			_("The package was built with CUDA %s, which is older than this GPU."),
 			cuda);
-		return;
-	}
 }
 
 /* cuFFT before CUDA 11.8 has no code for Ada and fails there, whatever PTX PyTorch brings. */
@@ -57,21 +60,15 @@ static void fft_before_ada(struct triage *t)
 	const struct snapshot *s = t->j->s;
 	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
 	const char *cuda = torch ? look_torch_cuda(t->j, torch) : NULL;
+	const struct gpu *ada = gpu_from(s, 89);
 	struct finding *f;
-	size_t i;
 
-	if (!cuda || !triage_has(t, "cufft-internal") || version_cmp_str(cuda, "11.8") >= 0)
+	if (!ada || !cuda || !triage_has(t, "cufft-internal") || version_cmp_str(cuda, "11.8") >= 0)
 		return;
-	for (i = 0; i < s->n_gpus; i++) {
-		if (look_cc(&s->gpus[i]) < 89)
-			continue;
-		f = triage_add(t, FINDING_GPU_TOO_NEW_FOR_BUILD, 82, "cufft-internal");
-		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
-		finding_message(t->j, f,
-				_("PyTorch was built with CUDA %s, which is older than this GPU."),
-				cuda);
-		return;
-	}
+	f = triage_add(t, FINDING_GPU_TOO_NEW_FOR_BUILD, 82, "cufft-internal");
+	finding_fact(t->j, f, "gpu.name", &ada->name, NULL);
+	finding_message(t->j, f, _("PyTorch was built with CUDA %s, which is older than this GPU."),
+			cuda);
 }
 
 /*
@@ -84,19 +81,16 @@ static void tensorrt_cuda(struct triage *t)
 	const struct fact *said = s->n_toolkits ? &s->toolkits[0].version : &s->driver.cuda_ceiling;
 	const char *cuda = fact_value(said, NULL);
 	const struct cuda_row *row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
+	/* Of a later major capability: 8.9 runs what was made for 8.6. */
+	const struct gpu *newer =
+		row && row->nvcc_max_cc > 0 ? gpu_from(s, (row->nvcc_max_cc / 10 + 1) * 10) : NULL;
 	struct finding *f;
-	size_t i;
 
-	if (!row || row->nvcc_max_cc <= 0 || !triage_has(t, "trt-cask"))
+	if (!newer || !triage_has(t, "trt-cask"))
 		return;
-	for (i = 0; i < s->n_gpus; i++) {
-		if (look_cc(&s->gpus[i]) / 10 <= row->nvcc_max_cc / 10)
-			continue;
-		f = triage_add(t, FINDING_GPU_TOO_NEW_FOR_BUILD, 76, "trt-cask");
-		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
-		finding_fact(t->j, f, "cuda", said, NULL);
-		return;
-	}
+	f = triage_add(t, FINDING_GPU_TOO_NEW_FOR_BUILD, 76, "trt-cask");
+	finding_fact(t->j, f, "gpu.name", &newer->name, NULL);
+	finding_fact(t->j, f, "cuda", said, NULL);
 }
 
 void triage_label(struct triage *t)
