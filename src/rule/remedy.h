@@ -26,7 +26,8 @@ const char *remedy_driver_text(struct judge *j, const char *branch, bool open) A
 bool remedy_drives_all(struct judge *j, unsigned branch);
 /*
  * The same where the distribution has a package of its own for that branch (NULL: any) and flavour,
- * by the table driver_package; false, with nothing added, where it has none.
+ * by the table driver_package; for DRIVER_ANY its newest. False, with nothing added, where it has
+ * none.
  */
 bool driver_package(struct judge *j, struct finding *f, const char *branch, enum driver_kind kind);
 /* Which kind all used GPUs agree on: open where one needs it, proprietary where one cannot have it.

@@ -108,23 +108,18 @@ static void rows(struct triage *t)
 /* What a row of the table says by itself: "for" with 50 and more. */
 static void table_rows(struct triage *t)
 {
-	const struct json *row, *v;
+	const struct json *v;
 	enum finding_id id;
 	size_t i;
 	int64_t w;
 
-	for (i = 0; i < t->j->s->n_signs; i++) {
-		const char *name = t->j->s->signs[i].id.value;
-
-		if (triage_sign(t, name) != &t->j->s->signs[i])
-			continue; /* a second one of the same row */
-		row = triage_row(t, name);
-		if (!row || !triage_row_decides(t, row))
+	for (i = 0; i < t->n_hits; i++) {
+		if (!triage_row_decides(t, t->hits[i].row))
 			continue;
-		for (v = json_first(json_get(row, "for")); v; v = json_next(v))
+		for (v = json_first(json_get(t->hits[i].row, "for")); v; v = json_next(v))
 			if (json_int(v, &w) && w >= TRIAGE_ROOT && w <= 100 &&
 			    finding_lookup(json_key(v), &id))
-				triage_add(t, id, (int)w, name);
+				triage_add(t, id, (int)w, t->hits[i].sign->id.value);
 	}
 }
 

@@ -28,10 +28,18 @@ struct triage_atom {
 	const struct sign *sign; /* NULL: follows from facts */
 };
 
+/* A row of "signatures" that the text holds, with the first sign of it. */
+struct triage_hit {
+	const struct sign *sign;
+	const struct json *row;
+};
+
 struct triage {
 	struct judge *j;
 	struct triage_atom *atoms;
 	size_t n_atoms;
+	struct triage_hit *hits;
+	size_t n_hits;
 	int points[FINDING_COUNT];  /* strongest sign for the name */
 	bool against[FINDING_COUNT];
 };

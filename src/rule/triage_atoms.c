@@ -51,25 +51,11 @@ static void sign_atoms(struct triage *t)
 		row = triage_row(t, id);
 		if (!row)
 			continue;
+		*ARENA_APPEND(t->j->a, t->hits, t->n_hits) =
+			(struct triage_hit){ .sign = &s->signs[i], .row = row };
 		for (v = json_first(json_get(row, "tags")); v; v = json_next(v))
 			if (json_str(v))
 				atom(t, json_str(v), &s->signs[i]);
-	}
-}
-
-/* When all atoms are known: a row may want others beside it. */
-static void all_points(struct triage *t)
-{
-	const struct snapshot *s = t->j->s;
-	const struct json *row;
-	size_t i;
-
-	for (i = 0; i < s->n_signs; i++) {
-		if (triage_sign(t, s->signs[i].id.value) != &s->signs[i])
-			continue; /* a second one of the same row */
-		row = triage_row(t, s->signs[i].id.value);
-		if (row)
-			points_of(t, row);
 	}
 }
 
@@ -257,9 +243,13 @@ bool triage_row_decides(struct triage *t, const struct json *row)
 
 void triage_atoms(struct triage *t)
 {
+	size_t i;
+
 	sign_atoms(t);
 	fact_atoms(t);
-	all_points(t);
+	/* When all atoms are known: a row may want others beside it. */
+	for (i = 0; i < t->n_hits; i++)
+		points_of(t, t->hits[i].row);
 }
 
 bool triage_has(const struct triage *t, const char *name)
