@@ -482,7 +482,8 @@ dist:
 portable:
 	$(Q)sh packaging/portable/build.sh $(TARGETS)
 release:
-	$(Q)sh packaging/release.sh
+	$(Q)sh packaging/deps.sh release
+	$(Q)bash packaging/release.sh
 .PHONY: dist portable release
 
 # ---------------------------------------------------------------------------------------------

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# deps.sh build|test|fuzz|bench: see to it that what the build, the tests or the benchmark need is
-# there. Debian 12, 13 and Ubuntu 22.04, 24.04 (and what is like them): looks first, and runs
+# deps.sh build|test|fuzz|bench|release: see to it that what the build, the tests, the benchmark or
+# a release need is there. Debian 12, 13 and Ubuntu 22.04, 24.04 (and what is like them): looks first, and runs
 # apt-get only for what is missing, as root or through sudo, saying so. Elsewhere it says what is
 # missing and goes on if that is nothing. Needs nothing but sh and dpkg-query itself; asks nothing.
 set -eu
 
 usage() {
-	echo "usage: packaging/deps.sh build|test|fuzz|bench" >&2
+	echo "usage: packaging/deps.sh build|test|fuzz|bench|release" >&2
 	exit 2
 }
 
@@ -63,6 +63,17 @@ needs() {
 	fuzz deb libclang-rt-dev libclang-rt-dev may
 	bench cmd hyperfine hyperfine may
 	bench cmd /usr/bin/time time may
+	release cmd debootstrap debootstrap may
+	release cmd buildah buildah may
+	release cmd qemu-aarch64-static qemu-user-static may
+	release cmd lintian lintian may
+	release cmd autopkgtest autopkgtest may
+	release cmd dpkg-buildpackage dpkg-dev may
+	release cmd rpmbuild rpm may
+	release cmd rpmlint rpmlint may
+	release cmd makepkg makepkg may
+	release cmd ruby ruby may
+	release cmd nix-instantiate nix-bin may
 	END
 }
 
@@ -72,6 +83,7 @@ wanted() {
 	test) needs | grep -E '^(build|test) ' ;;
 	fuzz) needs | grep -E '^(build|fuzz) ' ;;
 	bench) needs | grep -E '^(build|bench) ' ;;
+	release) needs | grep -E '^(build|test|release) ' ;;
 	esac
 }
 
@@ -142,7 +154,7 @@ available() {
 
 [ $# -eq 1 ] || usage
 level=$1
-case $level in build | test | fuzz | bench) ;; *) usage ;; esac
+case $level in build | test | fuzz | bench | release) ;; *) usage ;; esac
 
 lack=$(missing)
 [ -n "$lack" ] || exit 0
