@@ -34,7 +34,7 @@ tap "packaging takes the version from VERSION" "$(
 # dash stops at the first array, and no test runs what is heavy.
 tap "a script for bash is not run by sh" "$(
 	grep -rnoE --include=Makefile --include='*.sh' --include=run --include=rules --include='*.md' \
-		'(^|[^a-z])sh "?[$A-Za-z/{}]*(packaging|scripts)/[a-z/-]+\.sh' \
+		'(^|[^a-z])sh [^ ]*(packaging|scripts)/[a-z/-]+\.sh' \
 		Makefile packaging scripts tests docs README.md .ci | while IFS= read -r said; do
 		script=$(printf '%s\n' "$said" | grep -oE '(packaging|scripts)/[a-z/-]+\.sh$')
 		[ ! -f "$script" ] || ! head -n 1 "$script" | grep -q bash || echo "$said"
