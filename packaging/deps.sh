@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # deps.sh build|test|fuzz|bench|release: see to it that what the build, the tests, the benchmark or
-# a release need is there. Debian 12, 13 and Ubuntu 22.04, 24.04 (and what is like them): looks first, and runs
-# apt-get only for what is missing, as root or through sudo, saying so. Elsewhere it says what is
-# missing and goes on if that is nothing. Needs nothing but sh and dpkg-query itself; asks nothing.
+# a release need is there. Debian 12, 13 and Ubuntu 22.04, 24.04 (and what is like them): looks
+# first, and runs apt-get only for what is missing, as root or through sudo, saying so. Elsewhere it
+# says what is missing and goes on if that is nothing. Needs nothing but sh and dpkg-query itself;
+# asks nothing.
 set -eu
 
 usage() {

@@ -33,7 +33,7 @@ tap "packaging takes the version from VERSION" "$(
 
 # dash stops at the first array, and no test runs what is heavy.
 tap "a script for bash is not run by sh" "$(
-	grep -rnoE --include=Makefile --include='*.sh' --include=run --include=rules --include='*.md' \
+	grep -rnoE --include={Makefile,run,rules} --include="*.sh" --include="*.md" \
 		'(^|[^a-z])sh [^ ]*(packaging|scripts)/[a-z/-]+\.sh' \
 		Makefile packaging scripts tests docs README.md .ci | while IFS= read -r said; do
 		script=$(printf '%s\n' "$said" | grep -oE '(packaging|scripts)/[a-z/-]+\.sh$')

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Optimal string alignment distance over short words; keeps no state. */
+/* Edit distance over short words; keeps no state. */
 #include "base/suggest.h"
 
-#include <stddef.h>
 #include <string.h>
 
 enum { WORD_MAX = 40 };
@@ -14,7 +13,7 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return m < c ? m : c;
 }
 
-static size_t distance(const char *a, const char *b)
+size_t edit_distance(const char *a, const char *b)
 {
 	size_t d[WORD_MAX + 1][WORD_MAX + 1];
 	size_t n = strnlen(a, WORD_MAX), m = strnlen(b, WORD_MAX), i, j;
@@ -41,7 +40,7 @@ const char *suggest(const char *word, const char *const *names)
 	const char *found = NULL;
 
 	for (i = 0; names[i]; i++) {
-		dist = distance(word, names[i]);
+		dist = edit_distance(word, names[i]);
 		if (dist < best && dist < strlen(names[i])) {
 			best = dist;
 			found = names[i];

@@ -40,6 +40,16 @@ bool view_ends(struct view v, const char *s)
 	return v.n >= n && memcmp(v.p + v.n - n, s, n) == 0;
 }
 
+size_t view_comment(struct view v)
+{
+	size_t i;
+
+	for (i = 0; i < v.n; i++)
+		if (v.p[i] == '#' && (i == 0 || v.p[i - 1] == ' ' || v.p[i - 1] == '\t'))
+			return i;
+	return v.n;
+}
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0' || c == '\v' ||

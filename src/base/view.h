@@ -23,6 +23,8 @@ bool view_is(struct view v, const char *s);
 bool view_is_nocase(struct view v, const char *s);
 bool view_starts(struct view v, const char *s);
 bool view_ends(struct view v, const char *s);
+/* Where the comment of a requirements file begins: " #", or "#" in front; v.n without one. */
+size_t view_comment(struct view v);
 struct view view_trim(struct view v); /* spaces, tabs, CR, LF, NUL at both ends */
 struct view view_skip(struct view v, size_t n);
 /*

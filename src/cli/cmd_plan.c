@@ -12,6 +12,7 @@
 #include "cli/present.h"
 #include "plan/plan.h"
 #include "report/fix_script.h"
+#include "report/plan_json.h"
 #include "report/plan_text.h"
 #include "report/report.h"
 #include "source/source.h"

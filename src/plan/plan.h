@@ -176,9 +176,6 @@ struct plan_options {
 const struct plan *plan_solve(struct arena *a, struct matrix *m, const struct plan_target *t,
 			      const struct wishes *w, const struct plan_options *o) ATTR_NONNULL;
 
-/* cuvet.plan/1; brief: one line without "refused". `data_date` of the matrix. */
-void plan_json(const struct plan *p, const char *data_date, bool brief, struct strbuf *out);
-
 /* -------- refused builds, folded for a table */
 struct plan_fold {
 	const char *package; /* NULL: torch */

@@ -52,17 +52,6 @@ static int complain(const struct file *f, const struct line *l, size_t at, const
 		       at - p->offset + p->column + 1, what);
 }
 
-/* From " #" or a "#" in front to the end. */
-static size_t comment_at(struct view v)
-{
-	size_t i;
-
-	for (i = 0; i < v.n; i++)
-		if (v.p[i] == '#' && (i == 0 || v.p[i - 1] == ' ' || v.p[i - 1] == '\t'))
-			return i;
-	return v.n;
-}
-
 /* Next logical line: those that end in "\" go on. A comment ends where its own line ends. */
 static bool next_line(struct file *f, struct view *text, struct line *ret)
 {
@@ -76,8 +65,8 @@ static bool next_line(struct file *f, struct view *text, struct line *ret)
 		*ARENA_APPEND(f->r->a, ret->pieces, ret->n_pieces) =
 			(struct piece){ .offset = b.n, .line = ++f->line };
 		any = true;
-		more = view_ends(one, "\\") && comment_at(one) == one.n;
-		one.n = more ? one.n - 1 : comment_at(one);
+		more = view_ends(one, "\\") && view_comment(one) == one.n;
+		one.n = more ? one.n - 1 : view_comment(one);
 		strbuf_addv(&b, one);
 	}
 	ret->text = (struct view){ .p = b.s, .n = b.n };

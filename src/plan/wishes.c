@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sorts requirements by package and refuses names that look like a slip. */
-#include "plan/wishes.h"
 
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/strbuf.h"
+#include "base/suggest.h"
+#include "plan/wishes.h"
+#include <string.h>
 
 /*
  * What people install beside the packages of the matrix. An operand outside this list is more
@@ -253,30 +254,10 @@ static bool companion(const char *name)
 static bool near(const char *a, const char *b)
 {
 	enum { LONGEST = 24 };
-	size_t n = strlen(a), m = strlen(b), i, j, limit = m >= 8 ? 2 : 1;
-	size_t d[LONGEST + 1][LONGEST + 1];
+	size_t n = strlen(a), m = strlen(b);
 
-	if (n > LONGEST || m > LONGEST || a[0] != b[0])
-		return false;
-	for (i = 0; i <= n; i++)
-		d[i][0] = i;
-	for (j = 0; j <= m; j++)
-		d[0][j] = j;
-	for (i = 1; i <= n; i++) {
-		for (j = 1; j <= m; j++) {
-			size_t least = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-
-			if (d[i - 1][j] + 1 < least)
-				least = d[i - 1][j] + 1;
-			if (d[i][j - 1] + 1 < least)
-				least = d[i][j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    d[i - 2][j - 2] + 1 < least)
-				least = d[i - 2][j - 2] + 1;
-			d[i][j] = least;
-		}
-	}
-	return d[n][m] <= limit;
+	return n <= LONGEST && m <= LONGEST && a[0] == b[0] &&
+	       edit_distance(a, b) <= (m >= 8 ? 2 : 1);
 }
 
 static const char *meant(const char *name)

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "model/requirement.h"
 #include "project/lock.h"
+#include "project/resolve.h"
 
 static const char *base_name(const char *path)
 {
@@ -27,22 +28,11 @@ bool lock_name(const char *base)
 	       (strncmp(base, "pylock.", 7) == 0 && strstr(base, ".toml"));
 }
 
-/* Only what bears on GPUs is kept: a lock may hold a thousand packages. */
+/* Only what bears on GPUs is kept: a lock may hold a thousand packages. NumPy is no such package by
+ * itself, and breaks those that are. */
 static bool matters(const char *name)
 {
-	static const char *const names[] = {
-		"torch",      "torchvision",  "torchaudio",  "xformers",	"vllm",
-		"flash-attn", "bitsandbytes", "tensorflow",  "tensorflow-gpu",	"tensorflow-cpu",
-		"jax",	      "jaxlib",	      "onnxruntime", "onnxruntime-gpu", "triton",
-		"numpy",      "deepspeed",    "tf-nightly"
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return strncmp(name, "nvidia-", 7) == 0 || strncmp(name, "jax-cuda", 8) == 0 ||
-	       strncmp(name, "cupy", 4) == 0;
+	return strcmp(name, "numpy") == 0 || package_matters(name);
 }
 
 static struct want *locked(struct project_reader *r, struct step *s, const char *name,

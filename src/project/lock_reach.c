@@ -82,8 +82,6 @@ static bool meant(const struct doc *edge, const struct doc *package)
 	return !from || !have || strcmp(from, have) == 0;
 }
 
-static void follow_extra(struct reach *x, const struct doc *package, const char *extra);
-
 /* The first of the entries of this name (they are sorted), x->n when there is none. */
 static size_t first_of(const struct reach *x, const char *name)
 {
@@ -96,9 +94,11 @@ static size_t first_of(const struct reach *x, const char *name)
 	return i;
 }
 
-static void follow(struct reach *x, const struct doc *edges)
+static void follow_extras(struct reach *x, const struct doc *package, const struct doc *edge);
+
+static void follow(struct reach *x, const struct doc *edges, bool extras)
 {
-	const struct doc *edge, *extra;
+	const struct doc *edge;
 	const char *name;
 	size_t i;
 
@@ -111,9 +111,8 @@ static void follow(struct reach *x, const struct doc *edges)
 			if (!meant(edge, x->entries[i].doc))
 				continue;
 			mark(x, i, doc_get_str(edge, "marker"));
-			for (extra = doc_first(doc_get(edge, "extra")); extra; extra = extra->next)
-				if (doc_str(extra))
-					follow_extra(x, x->entries[i].doc, doc_str(extra));
+			if (extras)
+				follow_extras(x, x->entries[i].doc, edge);
 		}
 	}
 }
@@ -121,19 +120,16 @@ static void follow(struct reach *x, const struct doc *edges)
 /* The edges of an extra lead to packages, not to further extras: bounded by its list. */
 static void follow_extra(struct reach *x, const struct doc *package, const char *extra)
 {
-	const struct doc *edges = doc_get(doc_get(package, "optional-dependencies"), extra), *edge;
-	const char *name;
-	size_t i;
+	follow(x, doc_get(doc_get(package, "optional-dependencies"), extra), false);
+}
 
-	for (edge = doc_first(edges); edge; edge = edge->next) {
-		name = doc_get_str(edge, "name");
-		if (!name || !edge_holds(x, edge))
-			continue;
-		i = first_of(x, name);
-		for (; i < x->n && strcmp(x->entries[i].name, name) == 0; i++)
-			if (meant(edge, x->entries[i].doc))
-				mark(x, i, doc_get_str(edge, "marker"));
-	}
+static void follow_extras(struct reach *x, const struct doc *package, const struct doc *edge)
+{
+	const struct doc *extra;
+
+	for (extra = doc_first(doc_get(edge, "extra")); extra; extra = extra->next)
+		if (doc_str(extra))
+			follow_extra(x, package, doc_str(extra));
 }
 
 /* uv writes the choice of an extra as "extra-<length of the name>-<name>-<extra>". */
@@ -196,7 +192,8 @@ bool lock_reach(struct arena *a, const struct doc *packages, const struct lock_s
 	if (!start(&x, scope, false) && !start(&x, scope, true))
 		return false;
 	while (x.n_todo)
-		follow(&x, doc_get(x.entries[x.todo[--x.n_todo]].doc, "dependencies"));
+		follow(&x, doc_get(x.entries[x.todo[--x.n_todo]].doc, "dependencies"),
+		       true);
 	*ret = (struct lock_reached){ .extra = x.env.extra };
 	ret->v = arena_calloc(a, x.n, sizeof(*ret->v));
 	for (i = 0; i < x.n; i++)

@@ -18,17 +18,6 @@ struct file {
 	bool constraint;
 };
 
-/* From " #" or a "#" in front to the end. */
-static size_t comment_at(struct view v)
-{
-	size_t i;
-
-	for (i = 0; i < v.n; i++)
-		if (v.p[i] == '#' && (i == 0 || v.p[i - 1] == ' ' || v.p[i - 1] == '\t'))
-			return i;
-	return v.n;
-}
-
 static bool option_value(struct view line, const char *shortly, const char *longly,
 			 struct view *ret)
 {
@@ -157,8 +146,8 @@ void requirements_text(struct project_reader *r, struct project *p, struct step 
 		strbuf_init(&b, r->a);
 		while (more && view_line(&text, &one)) {
 			mapped_piece(r->a, &m, b.n, ++number, 1);
-			more = view_ends(one, "\\") && comment_at(one) == one.n;
-			one.n = more ? one.n - 1 : comment_at(one);
+			more = view_ends(one, "\\") && view_comment(one) == one.n;
+			one.n = more ? one.n - 1 : view_comment(one);
 			strbuf_addv(&b, one);
 		}
 		m.text = (struct view){ .p = b.s, .n = b.n };

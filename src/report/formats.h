@@ -47,5 +47,7 @@ struct skip_group *skip_groups(struct arena *a, const struct report *rep, size_t
 
 /* "evidence": a list of the N pieces at E, as cuvet.report/1 has it. */
 void json_put_evidence(struct jsonw *w, const struct evidence *e, size_t n);
+/* "remedies", likewise. */
+void json_put_remedies(struct jsonw *w, const struct remedy *remedies, size_t n);
 
 #endif

@@ -24,13 +24,13 @@ void json_put_evidence(struct jsonw *w, const struct evidence *evidence, size_t 
 	jsonw_end_array(w);
 }
 
-static void put_remedies(struct jsonw *w, const struct finding *f)
+void json_put_remedies(struct jsonw *w, const struct remedy *remedies, size_t n)
 {
 	const struct remedy *r;
 
 	jsonw_key(w, "remedies");
 	jsonw_array(w);
-	for (r = f->remedies; r < f->remedies + f->n_remedies; r++) {
+	for (r = remedies; r < remedies + n; r++) {
 		jsonw_object(w);
 		jsonw_kstr(w, "text", r->text);
 		jsonw_kstrs(w, "commands", r->commands, r->n_commands);
@@ -56,7 +56,7 @@ static void put_finding(struct jsonw *w, const struct finding *f)
 	jsonw_kstr(w, "message", f->message);
 	jsonw_kstr(w, "consequence_of", f->has_cause ? finding_info(f->cause)->name : NULL);
 	json_put_evidence(w, f->evidence, f->n_evidence);
-	put_remedies(w, f);
+	json_put_remedies(w, f->remedies, f->n_remedies);
 	jsonw_end_object(w);
 }
 

@@ -41,8 +41,104 @@ struct scan {
 	struct err *err;
 };
 
+/* -------- a sign of the snapshot */
+
+/* Where one is after it has another name: the command that led there still counts. */
+static bool leads_elsewhere(const char *id)
+{
+	return strncmp(id, "shell-", 6) == 0 || strcmp(id, "slurm-allocation") == 0;
+}
+
+static void set_shown(struct paste *p, struct fact *f, struct view v, const char *source)
+{
+	if (v.n > TEXT_SHOWN)
+		v.n = TEXT_SHOWN;
+	if (v.n)
+		fact_set(f, view_dup(p->a, v), source);
+}
+
+/* The command only looks: its answer is short, and says what is meant. */
+static bool only_looks(struct view cmd)
+{
+	static const char *const programs[] = { "cat",	    "echo",  "getenforce", "grep",
+						"ls",	    "lsmod", "mokutil",	   "modinfo",
+						"readlink", "stat",  "uname",	   "which" };
+	struct view word;
+	size_t i;
+
+	if (!view_word(&cmd, &word) || (view_is(word, "sudo") && !view_word(&cmd, &word)))
+		return false;
+	for (i = 0; i < ARRAY_LEN(programs); i++)
+		if (view_is(word, programs[i]))
+			return true;
+	return view_ends(word, "nvcc");
+}
+
+/* The line where the hit ends, or the first of the answer to a command that only looks. */
+static size_t last_line(const struct paste *p, size_t line, struct view hit)
+{
+	const struct text *t = &p->t;
+	struct view cmd = line_cmd(&t->lines[line]);
+	size_t last;
+
+	if (!hit.n || hit.p < t->s.p || hit.p + hit.n > t->s.p + t->s.n)
+		return line;
+	last = text_line_at(t, (size_t)(hit.p + hit.n - 1 - t->s.p));
+	/* Not where the prompt is what was noticed. */
+	if (last <= line && cmd.n && hit.p + hit.n > cmd.p && only_looks(cmd))
+		for (last = line + 1; last < t->n && !t->lines[last].s.n;)
+			last++;
+	while (last > line && last < t->n && !t->lines[last].s.n)
+		last--;
+	return last < t->n && last > line && !t->lines[last].cmd_at &&
+			       t->lines[last].file == t->lines[line].file
+		       ? last
+		       : line;
+}
+
 static void sign_add_hit(struct paste *p, const char *id, size_t line, struct view value,
-			 struct view hit);
+			 struct view hit)
+{
+	const char *source;
+	struct view text;
+	uint32_t number;
+	struct sign *g;
+	size_t last;
+
+	if (!p->t.n || p->s->n_signs >= 2000 || p->filling || hearsay(p, line, value.p))
+		return;
+	if (strncmp(id, "cuda-available-", 15) == 0 && paste_foreign(p, line, SCOPE_ENV))
+		id = arena_printf(p->a, "other-%s", id);
+	else if (!leads_elsewhere(id) && paste_foreign(p, line, SCOPE_ENV) &&
+		 owner_other_machine(&p->owners, p->t.lines[line].owner))
+		return;
+	text = text_piece(&p->t, line, hit, &number);
+	source = paste_source_at(p, line, number);
+	last = last_line(p, line, hit);
+	g = ARENA_APPEND(p->a, p->s->signs, p->s->n_signs);
+	fact_set(&g->id, id, source);
+	fact_set(&g->text,
+		 view_dup(p->a, text.n > TEXT_SHOWN ? (struct view){ text.p, TEXT_SHOWN } : text),
+		 source);
+	if (last > line)
+		set_shown(p, &g->end, p->t.lines[last].s, paste_source(p, last));
+	set_shown(p, &g->value, value, source);
+}
+
+void sign_add(struct paste *p, const char *id, size_t line, struct view value)
+{
+	sign_add_hit(p, id, line, value, value);
+}
+
+bool sign_match(struct paste *p, const char *id, const char *pattern, struct view s, size_t line)
+{
+	struct regex_match m;
+	bool found = paste_match(p, pattern, s, &m);
+
+	if (found)
+		sign_add(p, id, line, m.group[1]);
+	return found;
+}
 
 /* -------- one candidate */
 
@@ -334,91 +430,4 @@ const char *sign_value(const struct paste *p, const char *id)
 	const struct sign *g = sign_last(p, id);
 
 	return g ? fact_value(&g->value, NULL) : NULL;
-}
-
-/* Where one is after it has another name: the command that led there still counts. */
-static bool leads_elsewhere(const char *id)
-{
-	return strncmp(id, "shell-", 6) == 0 || strcmp(id, "slurm-allocation") == 0;
-}
-
-static void set_shown(struct paste *p, struct fact *f, struct view v, const char *source)
-{
-	if (v.n > TEXT_SHOWN)
-		v.n = TEXT_SHOWN;
-	if (v.n)
-		fact_set(f, view_dup(p->a, v), source);
-}
-
-/* The command only looks: its answer is short, and says what is meant. */
-static bool only_looks(struct view cmd)
-{
-	static const char *const programs[] = { "cat",	    "echo",  "getenforce", "grep",
-						"ls",	    "lsmod", "mokutil",	   "modinfo",
-						"readlink", "stat",  "uname",	   "which" };
-	struct view word;
-	size_t i;
-
-	if (!view_word(&cmd, &word) || (view_is(word, "sudo") && !view_word(&cmd, &word)))
-		return false;
-	for (i = 0; i < ARRAY_LEN(programs); i++)
-		if (view_is(word, programs[i]))
-			return true;
-	return view_ends(word, "nvcc");
-}
-
-/* The line where the hit ends, or the first of the answer to a command that only looks. */
-static size_t last_line(const struct paste *p, size_t line, struct view hit)
-{
-	const struct text *t = &p->t;
-	struct view cmd = line_cmd(&t->lines[line]);
-	size_t last;
-
-	if (!hit.n || hit.p < t->s.p || hit.p + hit.n > t->s.p + t->s.n)
-		return line;
-	last = text_line_at(t, (size_t)(hit.p + hit.n - 1 - t->s.p));
-	/* Not where the prompt is what was noticed. */
-	if (last <= line && cmd.n && hit.p + hit.n > cmd.p && only_looks(cmd))
-		for (last = line + 1; last < t->n && !t->lines[last].s.n;)
-			last++;
-	while (last > line && last < t->n && !t->lines[last].s.n)
-		last--;
-	return last < t->n && last > line && !t->lines[last].cmd_at &&
-			       t->lines[last].file == t->lines[line].file
-		       ? last
-		       : line;
-}
-
-void sign_add(struct paste *p, const char *id, size_t line, struct view value)
-{
-	sign_add_hit(p, id, line, value, value);
-}
-
-static void sign_add_hit(struct paste *p, const char *id, size_t line, struct view value,
-			 struct view hit)
-{
-	const char *source;
-	struct view text;
-	uint32_t number;
-	struct sign *g;
-	size_t last;
-
-	if (!p->t.n || p->s->n_signs >= 2000 || p->filling || hearsay(p, line, value.p))
-		return;
-	if (strncmp(id, "cuda-available-", 15) == 0 && paste_foreign(p, line, SCOPE_ENV))
-		id = arena_printf(p->a, "other-%s", id);
-	else if (!leads_elsewhere(id) && paste_foreign(p, line, SCOPE_ENV) &&
-		 owner_other_machine(&p->owners, p->t.lines[line].owner))
-		return;
-	text = text_piece(&p->t, line, hit, &number);
-	source = paste_source_at(p, line, number);
-	last = last_line(p, line, hit);
-	g = ARENA_APPEND(p->a, p->s->signs, p->s->n_signs);
-	fact_set(&g->id, id, source);
-	fact_set(&g->text,
-		 view_dup(p->a, text.n > TEXT_SHOWN ? (struct view){ text.p, TEXT_SHOWN } : text),
-		 source);
-	if (last > line)
-		set_shown(p, &g->end, p->t.lines[last].s, paste_source(p, last));
-	set_shown(p, &g->value, value, source);
 }

@@ -194,15 +194,13 @@ static void gone_path(struct paste *p, struct view s, size_t i)
 static void kernel_folder(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s, word;
-	struct regex_match m;
 
 	if (p->t.lines[i].by == NO_COMMAND ||
 	    !paste_match(p, "^(?:sudo )?ls (?:-\\w+ )*(?:/usr)?/lib/modules/?$",
 			 line_cmd(&p->t.lines[p->t.lines[i].by]), NULL))
 		return;
 	while (view_word(&s, &word))
-		if (paste_match(p, "^(\\d+\\.\\d+\\.\\d+[\\w.+~-]*)/?$", word, &m))
-			sign_add(p, "kernel-folder", i, m.group[1]);
+		sign_match(p, "kernel-folder", "^(\\d+\\.\\d+\\.\\d+[\\w.+~-]*)/?$", word, i);
 }
 
 /* "/usr/local/cuda-12.3" among what a listing of all of them shows. */

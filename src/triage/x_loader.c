@@ -10,13 +10,11 @@
 static void loader_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
-	struct regex_match m;
 
 	if (p->t.lines[i].cmd_at || s.n > 1000 || paste_foreign(p, i, SCOPE_PLACE) ||
 	    view_find(s, "calling init: ") < 0)
 		return;
-	if (paste_match(p, "calling init: (/\\S*/lib(?:cu|nv|nccl)\\w*\\.so\\S*)", s, &m))
-		sign_add(p, "lib-listed", i, m.group[1]);
+	sign_match(p, "lib-listed", "calling init: (/\\S*/lib(?:cu|nv|nccl)\\w*\\.so\\S*)", s, i);
 }
 
 const struct extractor extract_loader = { .name = "loader", .line = loader_line };

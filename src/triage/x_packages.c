@@ -298,14 +298,9 @@ static void told_exchange(struct paste *p, struct view s, size_t i)
 
 static void index_tag(struct paste *p, struct view s, size_t i)
 {
-	struct regex_match m;
-
-	if (!paste_match(
-		    p,
-		    "download\\.pytorch\\.org/whl/(?:nightly/|test/)?(c[pu]+\\d*|rocm[\\d.]+|xpu)\\b",
-		    s, &m))
-		return;
-	sign_add(p, "index-tag", i, m.group[1]);
+	sign_match(p, "index-tag",
+		   "download\\.pytorch\\.org/whl/(?:nightly/|test/)?(c[pu]+\\d*|rocm[\\d.]+|xpu)\\b",
+		   s, i);
 }
 
 static void wanted(struct paste *p, struct view s, size_t i)
@@ -317,26 +312,22 @@ static void wanted(struct paste *p, struct view s, size_t i)
 			"install(?: \\S+)*?)\\s+[\"']?(torch==[\\w.+]+)",
 			s, &m))
 		sign_add(p, "wants-torch", i, view_skip(m.group[1], 7));
-	else if (paste_match(p,
+	else if (!sign_match(p, "wants-companion",
 			     "(?:requirement|distribution found for)\\s+"
 			     "(torch(?:vision|audio)==\\d[\\w.]*\\+\\w+)",
-			     s, &m))
-		sign_add(p, "wants-companion", i, m.group[1]);
-	else if (paste_match(p, "installation candidates for torch \\((\\d[\\w.+]*)\\)", s, &m))
-		sign_add(p, "wants-torch", i, m.group[1]);
+			     s, i))
+		sign_match(p, "wants-torch",
+			   "installation candidates for torch \\((\\d[\\w.+]*)\\)", s, i);
 }
 
 /* "torch==2.3.1+cu121 (from versions: 2.3.0, 2.3.1, 2.3.1+cpu)": the release is there for this
  * Python. */
 static void listed_untagged(struct paste *p, struct view s, size_t i)
 {
-	struct regex_match m;
-
-	if (paste_match(p,
-			"torch==(\\d+\\.\\d+\\.\\d+)\\+cu\\d+ \\(from versions: (?:[^)]*[ ,])?"
-			"\\1(?:\\+\\w+)?[,)]",
-			s, &m))
-		sign_add(p, "no-dist-untagged", i, m.group[1]);
+	sign_match(p, "no-dist-untagged",
+		   "torch==(\\d+\\.\\d+\\.\\d+)\\+cu\\d+ \\(from versions: (?:[^)]*[ ,])?"
+		   "\\1(?:\\+\\w+)?[,)]",
+		   s, i);
 }
 
 /* "Using cached https://x/torch-2.7.0%2Bcu128-cp310-...whl": each wheel that pip takes up. */

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "compat/table.h"
 #include "plan/plan.h"
+#include "report/plan_json.h"
 #include "source/source.h"
 
 struct asked {

@@ -4,7 +4,8 @@
 
 #include "base/jsonw.h"
 #include "base/version.h"
-#include "plan/plan.h"
+#include "report/formats.h"
+#include "report/plan_json.h"
 
 enum { BRIEF_ALTERNATIVES = 6 };
 
@@ -118,26 +119,6 @@ static void put_choice(struct jsonw *w, const struct plan *p)
 	jsonw_end_object(w);
 }
 
-static void put_remedies(struct jsonw *w, const struct plan *p)
-{
-	size_t i;
-
-	jsonw_key(w, "remedies");
-	jsonw_array(w);
-	for (i = 0; i < p->n_remedies; i++) {
-		const struct remedy *r = &p->remedies[i];
-
-		jsonw_object(w);
-		jsonw_kstr(w, "text", r->text);
-		jsonw_kstrs(w, "commands", r->commands, r->n_commands);
-		jsonw_kbool(w, "needs_root", r->needs_root);
-		jsonw_kbool(w, "needs_reboot", r->needs_reboot);
-		jsonw_kstr(w, "risk", risk_name(r->risk));
-		jsonw_end_object(w);
-	}
-	jsonw_end_array(w);
-}
-
 static void put_unfit(struct jsonw *w, const struct plan *p)
 {
 	size_t i;
@@ -218,7 +199,7 @@ void plan_json(const struct plan *p, const char *data_date, bool brief, struct s
 		put_reads(&w, p);
 	}
 	put_unfit(&w, p);
-	put_remedies(&w, p);
+	json_put_remedies(&w, p->remedies, p->n_remedies);
 	jsonw_end_object(&w);
 	strbuf_addc(out, '\n');
 }
