@@ -106,6 +106,38 @@ static void needs(struct triage *t)
 			     arena_printf(t->j->a, ">= %s", least));
 }
 
+/* "driver version is insufficient", of a release of TensorFlow whose CUDA the driver offers: what
+ * PyPI has of it cannot be what fails, and the text does not say what does. */
+static void sufficient(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct python *p = s->n_pythons ? &s->pythons[0] : NULL;
+	const struct fact *driver = triage_driver(t);
+	const char *cuda = p ? of_tensorflow(t, p) : NULL, *ceiling;
+
+	ceiling = driver ? compat_driver_cuda(t->j->c, driver->value) : NULL;
+	if (!cuda || !ceiling || !triage_holds(t, "cuda-35 !conda !conda-word !container", NULL) ||
+	    version_cmp_str(ceiling, cuda) < 0)
+		return;
+	t->against[FINDING_DRIVER_TOO_OLD] = true;
+}
+
+/* XLA has the driver link what the toolkit's ptxas made: an older driver takes none of it. */
+static void jax_link(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct fact *driver = triage_driver(t);
+	const char *kit = s->n_toolkits ? fact_value(&s->toolkits[0].version, NULL) : NULL;
+	const char *ceiling = driver ? compat_driver_cuda(t->j->c, driver->value) : NULL;
+	const struct python *p = s->n_pythons ? &s->pythons[0] : NULL;
+
+	if (!p || !kit || !ceiling || (!python_package(p, "jax") && !python_package(p, "jaxlib")) ||
+	    !triage_holds(t, "no-kernel-image !torch !arch-misfit", NULL) ||
+	    look_branch(kit) != look_branch(ceiling) || !look_driver_below(ceiling, kit))
+		return;
+	triage_add(t, FINDING_PTX_NEWER_THAN_DRIVER, 70, "no-kernel-image");
+}
+
 /* ggml compresses its code for the GPU, which drivers before 550 do not read. */
 static void compressed(struct triage *t)
 {
@@ -164,6 +196,8 @@ static void vgpu(struct triage *t)
 void triage_driver_rules(struct triage *t)
 {
 	needs(t);
+	sufficient(t);
+	jax_link(t);
 	compressed(t);
 	vgpu(t);
 }

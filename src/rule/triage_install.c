@@ -131,6 +131,22 @@ static const char *by_companion(struct triage *t)
 	return NULL;
 }
 
+/* PyPI keeps three source archives "0.1.2" of PyTorch, which pip offers to a Python that no wheel
+ * is for. */
+static bool placeholders_alone(const struct triage *t)
+{
+	const char *v = triage_value(t, "no-dist-versions");
+
+	for (; v; v = strchr(v, ',')) {
+		v += strspn(v, ", ");
+		if (strncmp(v, "0.1.2", 5) != 0)
+			return false;
+		if (!strchr(v, ','))
+			return true;
+	}
+	return false;
+}
+
 static void not_found(struct triage *t)
 {
 	const char *want = triage_value(t, "wants-torch"), *plus;
@@ -177,6 +193,12 @@ static void not_found(struct triage *t)
 		f = triage_add(t, FINDING_PYTHON_NO_WHEEL, 86, "no-dist");
 		finding_message(t->j, f, _("PyTorch %s has no wheel for Python %s here."), version,
 				python);
+	} else if (placeholders_alone(t)) {
+		f = triage_add(t, FINDING_PYTHON_NO_WHEEL, 84, "no-dist-versions");
+		finding_message(
+			t->j, f,
+			_("pip was offered no wheel of any release: this Python is too new, "
+			  "too old or of 32 bits."));
 	} else if (plus && !tag && !triage_has(t, "whl-seen") && !triage_has(t, "no-dist-none")) {
 		triage_add(t, FINDING_WRONG_INDEX_TAG, 64, "no-dist");
 	} else if (!r.any_python) {

@@ -148,11 +148,32 @@ static void compat_in_image(struct triage *t)
 	const char *kernel = triage_value(t, "tf-dso-mismatch");
 	const char *dso = kernel ? strstr(kernel, "version ") : NULL;
 
-	if (!dso || !triage_has(t, "container") || !triage_has(t, "smi-works") ||
-	    triage_has(t, "nvml-mismatch") || look_branch(kernel) >= look_branch(dso + 8))
+	if (!dso ||
+	    !triage_holds(t,
+			  "container|container-words smi-works|smi-header|no-device !nvml-mismatch",
+			  NULL) ||
+	    look_branch(kernel) >= look_branch(dso + 8))
 		return;
 	t->against[FINDING_DRIVER_LIBRARY_MISMATCH] = true;
 	triage_add(t, FINDING_CUDA_COMPAT_UNSUPPORTED_GPU, 90, "tf-dso-mismatch");
+}
+
+/* TensorFlow names the releases of libcuda and of the module: two lines that do not agree. */
+static void reported(struct triage *t)
+{
+	const char *lib = triage_value(t, "tf-reported-libcuda");
+	const char *module = triage_value(t, "tf-reported-module");
+	int order = lib && module ? version_cmp_str(lib, module) : 0;
+
+	if (order == 0 || look_branch(lib) < 100 || look_branch(module) < 100 ||
+	    triage_has(t, "tf-dso-mismatch"))
+		return;
+	if (!triage_has(t, "container") && !triage_has(t, "container-words"))
+		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 84,
+			   "tf-reported-libcuda tf-reported-module");
+	else if (order > 0)
+		triage_add(t, FINDING_CONTAINER_STALE_DRIVER_LIBS, 84,
+			   "tf-reported-libcuda tf-reported-module");
 }
 
 /* What Nix, conda or another package manager brings does not follow a reboot. */
@@ -257,6 +278,7 @@ void triage_machine(struct triage *t)
 	image_libcuda(t);
 	libcuda_link(t);
 	compat_in_image(t);
+	reported(t);
 	triage_toolkit(t);
 	foreign(t);
 	fabric(t);

@@ -106,6 +106,9 @@ static void command(struct paste *p, size_t i)
 	struct view s = p->t.lines[i].s;
 	size_t k;
 
+	/* "Use 'nvidia-docker run' to start this container", which an image advises. */
+	if (view_find(s, "to start this container") >= 0)
+		return;
 	if (s.n > CONTINUED_BYTES)
 		s.n = CONTINUED_BYTES;
 	for (k = 0; k < ARRAY_LEN(starters); k++) {
