@@ -204,18 +204,58 @@ static const struct torch_row *const *release(struct triage *t, const char *vers
 		     : compat_torch_of_release(t->j->c, arena_printf(t->j->a, "%s.0", version));
 }
 
-/* The newest CUDA that a release was published with; 9.2 came with 0.4.1. */
+/* The newest CUDA that the text names, of whatever: what runs is of none that is newer. */
+static const struct cuda_row *said_cuda(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *best = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		const struct sign *g = &s->signs[i];
+
+		if (fact_is(&g->id, "cuda-said") && fact_known(&g->value) &&
+		    (!best || version_cmp_str(g->value.value, best) > 0))
+			best = g->value.value;
+	}
+	return best ? compat_cuda(t->j->c, best) : NULL;
+}
+
+/* The newest CUDA that a release was published with, or the one of them that the text names; 9.2
+ * came with 0.4.1. */
 static const char *newest_cuda(struct triage *t, const char *version)
 {
 	const struct torch_row *const *rows = release(t, version);
+	const struct cuda_row *said = said_cuda(t);
 	const char *best = look_branch(version) > 0		   ? NULL
 			   : version_cmp_str(version, "0.4.1") < 0 ? "9.1"
 								   : "9.2";
 
-	for (; *rows; rows++)
+	for (; *rows; rows++) {
+		if ((*rows)->cuda && said && strcmp((*rows)->cuda, said->cuda) == 0)
+			return said->cuda;
 		if ((*rows)->cuda && (!best || version_cmp_str((*rows)->cuda, best) > 0))
 			best = (*rows)->cuda;
+	}
 	return best;
+}
+
+/* Has the build code for the GPU, whichever board of that name it is? */
+static bool has_code(struct triage *t, const struct torch_row *row, const struct gpu *g)
+{
+	struct gpu_match m = { .n = 0 };
+	const char *const *list = (const char *const *)row->arch_list;
+	size_t i;
+
+	if (!list)
+		return false;
+	if (look_cc(g) > 0 || !fact_known(&g->ambiguous))
+		return compat_arch_fit(list, row->n_arch, look_cc(g), NULL) != ARCH_FIT_NONE;
+	compat_gpu_find(t->j->c, fact_value(&g->name, ""), &m);
+	for (i = 0; i < m.n; i++)
+		if (compat_arch_fit(list, row->n_arch, m.rows[i]->cc, NULL) == ARCH_FIT_NONE)
+			return false;
+	return m.n > 0;
 }
 
 /* Every wheel with CUDA of the release has code for every GPU. */
@@ -232,13 +272,10 @@ static bool every_build_has(struct triage *t, const struct torch *torch)
 			continue;
 		any = true;
 		for (i = 0; i < t->j->s->n_gpus; i++)
-			if (!(*rows)->arch_list ||
-			    compat_arch_fit((const char *const *)(*rows)->arch_list,
-					    (*rows)->n_arch, look_cc(&t->j->s->gpus[i]),
-					    NULL) == ARCH_FIT_NONE)
+			if (!has_code(t, *rows, &t->j->s->gpus[i]))
 				return false;
 	}
-	return any;
+	return any && t->j->s->n_gpus;
 }
 
 /* A GPU of a later generation than any that the row's CUDA knows. */
@@ -255,33 +292,24 @@ static bool beyond(struct triage *t, const struct cuda_row *row)
 	return false;
 }
 
-/* Only "no kernel image", a GPU and no list: the ends of the range are plain. */
-static void by_age(struct triage *t)
+static bool misfit_known(const struct triage *t)
 {
-	const struct snapshot *s = t->j->s;
-	const struct finding *const *known = (const struct finding *const *)t->j->findings;
-	int low = lowest_cc(s), high = highest_cc(s);
-	const struct cuda_row *row;
-	const char *cuda, *newest;
-	const struct torch *torch;
 	size_t i;
 
-	if ((!triage_has(t, "no-kernel-image") && !triage_has(t, "arch-misfit")) || low < 0)
-		return;
 	for (i = 0; i < t->j->n_findings; i++)
-		if (known[i]->id == FINDING_GPU_TOO_NEW_FOR_BUILD ||
-		    known[i]->id == FINDING_GPU_TOO_OLD_FOR_BUILD)
-			return;
-	cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
-	if (!cuda)
-		cuda = triage_value(t, "cudatoolkit-conda");
-	row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
-	torch = !cuda && s->n_pythons && fact_known(&s->pythons[0].torch.version)
-			? &s->pythons[0].torch
-			: NULL;
-	newest = torch ? newest_cuda(t, torch->version.value) : NULL;
-	if (beyond(t, newest ? compat_cuda(t->j->c, newest) : row))
-		return;
+		if (t->j->findings[i]->id == FINDING_GPU_TOO_NEW_FOR_BUILD ||
+		    t->j->findings[i]->id == FINDING_GPU_TOO_OLD_FOR_BUILD)
+			return true;
+	return false;
+}
+
+/* A GPU at one of the ends of the range is the one that most builds leave out. */
+static bool end_of_range(struct triage *t, const struct cuda_row *row)
+{
+	const struct snapshot *s = t->j->s;
+	int low = lowest_cc(s), high = highest_cc(s);
+	size_t i;
+
 	for (i = 0; i < s->n_gpus; i++) {
 		int cc = look_cc(&s->gpus[i]);
 
@@ -290,19 +318,48 @@ static void by_age(struct triage *t)
 		    (triage_has(t, "ext-native-call") || triage_has(t, "ext-native-frame")))
 			continue;
 		if (row && row->nvcc_max_cc >= cc && another_runs(t))
-			return;
+			return true;
 		/* A build of a CUDA that knows the GPU is not one from before it. */
 		if (cc == high && high >= 100 && !(row && row->nvcc_max_cc >= cc)) {
 			misfit(t, i, false, 66);
-			return;
+			return true;
 		}
-		if (look_cc(&s->gpus[i]) == low && low < 70) {
+		if (cc == low && low < 70) {
 			misfit(t, i, true, 66);
-			return;
+			return true;
 		}
 	}
+	return false;
+}
+
+/* Only "no kernel image", a GPU and no list: the ends of the range are plain. */
+static void by_age(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	bool known = lowest_cc(s) > 0, served;
+	const struct cuda_row *row;
+	const char *cuda, *newest;
+	const struct torch *torch;
+
+	if ((!triage_has(t, "no-kernel-image") && !triage_has(t, "arch-misfit")) || !s->n_gpus ||
+	    misfit_known(t))
+		return;
+	cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
+	if (!cuda)
+		cuda = triage_value(t, "cudatoolkit-conda");
+	row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
+	torch = !cuda && s->n_pythons && fact_known(&s->pythons[0].torch.version)
+			? &s->pythons[0].torch
+			: NULL;
+	newest = torch ? newest_cuda(t, torch->version.value) : NULL;
+	served = torch && !triage_has(t, "arch-misfit") && every_build_has(t, torch);
+	if (known &&
+	    beyond(t, newest ? compat_cuda(t->j->c, newest) : row ? row : said_cuda(t)))
+		return;
+	if (known && !served && end_of_range(t, row))
+		return;
 	/* Without the build of PyTorch it may as well be PyTorch itself. */
-	if ((row || triage_has(t, "addon-named") || (torch && every_build_has(t, torch))) &&
+	if ((served || (known && (row || triage_has(t, "addon-named")))) &&
 	    triage_has(t, "no-kernel-image") && !triage_has(t, "uninstalled-torch") &&
 	    !triage_has(t, "device-kernel-image-invalid"))
 		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 62, "no-kernel-image");
@@ -341,14 +398,16 @@ static void libraries_too_old(struct triage *t)
 	struct finding *f;
 	size_t i;
 
-	if (!torch || !triage_holds(t,
-				    "cudnn-exec-failed|cublas-exec|cudnn-not-init !oom "
-				    "!no-kernel-image !arch-misfit",
-				    NULL))
+	if (!triage_holds(t,
+			  "cudnn-exec-failed|cublas-exec|cudnn-not-init !oom "
+			  "!no-kernel-image !arch-misfit",
+			  NULL))
 		return;
-	if (!cuda && fact_known(&torch->version))
+	if (!cuda && torch && fact_known(&torch->version))
 		cuda = newest_cuda(t, torch->version.value);
-	row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
+	row = cuda ? compat_cuda(t->j->c, cuda) : said_cuda(t);
+	if (!cuda && row)
+		cuda = row->cuda;
 	for (i = 0; row && row->nvcc_max_cc > 0 && i < s->n_gpus; i++) {
 		int cc = look_cc(&s->gpus[i]);
 
@@ -358,6 +417,8 @@ static void libraries_too_old(struct triage *t)
 		f = triage_add(t, FINDING_GPU_TOO_NEW_FOR_BUILD, 80,
 			       "cudnn-exec-failed|cublas-exec|cudnn-not-init");
 		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
+		if (!torch)
+			return;
 		finding_fact(t->j, f, "torch.version", &torch->version, NULL);
 		finding_message(t->j, f,
 				_("PyTorch was built with CUDA %s, which is older than this GPU."),

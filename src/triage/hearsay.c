@@ -9,6 +9,7 @@
 enum {
 	BEFORE_MIN = 6,
 	BEFORE_MAX = 240, /* bytes before the place that are looked at */
+	CURE_MIN = 12,
 };
 
 /* Sentences that tell of others, or of what might be. */
@@ -46,6 +47,35 @@ static const char said_behind[] =
 	"(?:a|the|some|another)\\b"
 	"|is (?:this|that|it)(?: \\w+)? the same\\b[^.!\\n]*\\?"
 	"|can (?:this|that|it) (?:also |even )?(?:come up|happen|occur|appear)\\b[^.!\\n]*\\?)";
+
+/* What made it work: "solved by downgrading to torch 2.1.2", "works with 2.3.0 again". */
+static const char cures[] =
+	"(?<!to )(?<!not )(?<!n't )\\b(?:solved|fixed|resolved|cured|fix|solution)\\b(?:\\s+(?:it|this|the (?:issue|problem|"
+	"error)|was|is|for me|now)\\b){0,3}\\s*(?:\\b(?:by|with|in|using|after|once|when|to)\\b|:)"
+	"[^\\n]{0,80}$";
+
+bool told_of_cure(struct paste *p, size_t line, const char *at)
+{
+	const struct line *l;
+	struct view before;
+	struct regex_match m;
+
+	if (!at || line >= p->t.n)
+		return false;
+	l = &p->t.lines[line];
+	if (l->cmd_at || (uintptr_t)at < (uintptr_t)l->s.p ||
+	    (uintptr_t)at > (uintptr_t)l->s.p + l->s.n)
+		return false;
+	before = (struct view){ l->s.p, (size_t)(at - l->s.p) };
+	if (before.n < CURE_MIN)
+		return false;
+	if (before.n > BEFORE_MAX)
+		before = view_skip(before, before.n - BEFORE_MAX);
+	if (!paste_match(p, cures, before, &m))
+		return false;
+	before = view_skip(before, m.start);
+	return !paste_match(p, "[.!?;] +\\S", before, NULL) && !paste_match(p, own, before, NULL);
+}
 
 bool hearsay(struct paste *p, size_t line, const char *at)
 {

@@ -15,4 +15,7 @@
  */
 bool hearsay(struct paste *p, size_t line, const char *at);
 
+/* Is what stands at `at` what was installed to mend it ("solved by torch 2.1.2")? */
+bool told_of_cure(struct paste *p, size_t line, const char *at);
+
 #endif

@@ -131,12 +131,19 @@ static bool is_word_fact(const char *name)
 	return false;
 }
 
+/* Facts of what was installed to mend it are not those of what failed. */
+static bool of_cure(struct paste *p, const char *name, struct view v, size_t line)
+{
+	return (strncmp(name, "torch.", 6) == 0 || strncmp(name, "package.", 8) == 0) &&
+	       told_of_cure(p, line, v.p);
+}
+
 bool paste_fact(struct paste *p, const char *name, struct view value, size_t line)
 {
 	struct view v = value_bare(value);
 
 	if (!v.n || v.n > VALUE_MAX || !value_wanted(p, line, scope_of(name)) ||
-	    hearsay(p, line, v.p))
+	    hearsay(p, line, v.p) || of_cure(p, name, v, line))
 		return false;
 	if (strcmp(name, "gpu.name") == 0)
 		paste_gpu(p, v, line);

@@ -9,7 +9,7 @@
 
 /* One pattern a family; the whole match is the name. */
 static const char *const names[] = {
-	("\\b(?:NVIDIA )?(?:GeForce )?(?:RTX|GTX) ?\\d{3,4}(?: ?Ti\\b)?(?: ?SUPER\\b)?(?: D\\b)?"
+	("\\b(?:NVIDIA )?(?:GeForce )?(?:RTX|GTX) ?\\d{3,4}(?:M\\b| ?Ti\\b)?(?: ?SUPER\\b)?(?: D\\b)?"
 	 "(?: (?:with )?Max-Q(?: Design)?| Laptop GPU| Mobile)?"),
 	"\\b(?:NVIDIA )?GeForce (?:GT |GTS |MX ?)?\\d{2,4}(?:M|MX| Ti)?\\b",
 	("\\b(?:NVIDIA )?RTX (?:PRO )?\\d{4}(?: Ada(?: Generation)?| Blackwell)?(?: (?:Server|"
