@@ -91,6 +91,8 @@ bool triage_all_before_ada(const struct snapshot *s);
 bool triage_before_ampere(const struct snapshot *s);
 /* Each GPU that is named is older than Volta. */
 bool triage_before_volta(const struct snapshot *s);
+/* Each GPU that is named is of a class that has no NVSwitch. */
+bool triage_no_fabric(const struct triage *t);
 void triage_libraries(struct triage *t);
 void triage_machine(struct triage *t);
 /* Parts of triage_machine(). */

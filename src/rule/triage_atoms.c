@@ -213,6 +213,7 @@ static void fact_atoms(struct triage *t)
 	when(t, triage_all_before_ada(s), "gpus-before-ada");
 	when(t, triage_before_ampere(s), "gpus-before-ampere");
 	when(t, triage_before_volta(s), "gpus-before-volta");
+	when(t, triage_no_fabric(t), "gpus-no-fabric");
 	when(t, triage_jax_without_cuda(s), "jax-alone");
 	when(t, only_index(s, "cpu"), "cpu-index");
 	when(t, major_of(s, "numpy") >= 2, "numpy-2");

@@ -63,6 +63,20 @@ static bool is_consumer(const struct gpu_row *row)
 		strcmp(row->gpu_class, "workstation") == 0);
 }
 
+bool triage_no_fabric(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	for (i = 0; i < s->n_gpus; i++) {
+		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
+
+		if (!row || !is_consumer(row))
+			return false;
+	}
+	return s->n_gpus > 0;
+}
+
 /* Open modules of these branches refuse GeForce and workstation boards that do not ask. */
 static bool wants_optin(const struct triage *t, const struct gpu_row *row, unsigned branch)
 {
@@ -204,6 +218,12 @@ static const char *wanted_cuda(const struct triage *t)
 	return cuda;
 }
 
+/* Branch 340 and those before: their CUDA, 6.5 at most, is older than any program in use. */
+static bool ends_before_fermi(unsigned last)
+{
+	return last > 0 && last <= 340;
+}
+
 /* The driver is too old, and the last one that drives this GPU is so as well. */
 static void no_driver(struct triage *t)
 {
@@ -215,7 +235,7 @@ static void no_driver(struct triage *t)
 
 	if ((t->points[FINDING_DRIVER_TOO_OLD] < TRIAGE_ROOT &&
 	     t->points[FINDING_IMAGE_REQUIRES_NEWER_DRIVER] < TRIAGE_ROOT) ||
-	    triage_has(t, "windows") || !s->n_gpus)
+	    !s->n_gpus)
 		return;
 	if (cuda)
 		least = compat_min_driver(t->j->c, cuda, false, &inferred);
@@ -225,7 +245,10 @@ static void no_driver(struct triage *t)
 
 		if (!last)
 			return; /* a GPU that a newer driver drives */
-		if (least ? look_branch(least) <= last : !driver || look_branch(driver) != last)
+		if (!ends_before_fermi(last) &&
+		    (triage_has(t, "windows") ||
+		     (least ? look_branch(least) <= last
+			    : !driver || look_branch(driver) != last)))
 			return;
 		if (i + 1 < s->n_gpus)
 			continue;

@@ -159,6 +159,41 @@ static void compressed(struct triage *t)
 	finding_fact(t->j, f, "driver.version", driver, ">= 550");
 }
 
+/* -------- what the driver's packages hold */
+
+/* The name, or its beginning, of any package that is installed. */
+static bool installed(const struct snapshot *s, const char *const *names, size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < s->n_os_packages; i++)
+		for (k = 0; k < n; k++)
+			if (strncmp(fact_value(&s->os_packages[i].name, ""), names[k],
+				    strlen(names[k])) == 0)
+				return true;
+	return false;
+}
+
+/* Where libcuda has a package of its own, a list of the driver's packages that lacks it. */
+static void without_libcuda(struct triage *t)
+{
+	static const char *const split[] = { "xorg-x11-drv-nvidia", "nvidia-driver",
+					     "nvidia-gfxG0",	    "nvidia-video-G0",
+					     "x11-video-nvidiaG0",  "nvidia-kernel-" };
+	static const char *const holds[] = { "xorg-x11-drv-nvidia-cuda", "nvidia-driver-cuda",
+					     "nvidia-compute",		 "nvidia-computeG0",
+					     "libcuda1",		 "libnvidia-compute",
+					     "xorg-x11-drv-nvidia-470xx-cuda",
+					     "xorg-x11-drv-nvidia-390xx-cuda" };
+	const struct snapshot *s = t->j->s;
+
+	if (s->n_os_packages < 2 || !installed(s, split, ARRAY_LEN(split)) ||
+	    installed(s, holds, ARRAY_LEN(holds)) ||
+	    !triage_holds(t, "libcuda-missing !container !wsl !libcuda-file !lib-listed", NULL))
+		return;
+	triage_add(t, FINDING_LIBCUDA_NOT_INSTALLED, 80, "driver-package");
+}
+
 /* -------- virtual GPUs */
 
 /* The release of NVIDIA's vGPU software by the branch of its drivers; 0: not known. */
@@ -199,5 +234,6 @@ void triage_driver_rules(struct triage *t)
 	sufficient(t);
 	jax_link(t);
 	compressed(t);
+	without_libcuda(t);
 	vgpu(t);
 }

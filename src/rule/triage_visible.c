@@ -67,6 +67,19 @@ static void visible(struct triage *t)
 			v->value);
 }
 
+/* A list of numbers where there are MIG instances: a process gets one, whatever is listed. */
+static void mig_numbers(struct triage *t)
+{
+	const struct fact *v = snapshot_env_fact(t->j->s, "CUDA_VISIBLE_DEVICES");
+	struct finding *f;
+
+	if (!v || !strchr(v->value, ',') || strspn(v->value, "0123456789, ") != strlen(v->value) ||
+	    !triage_holds(t, "mig-several complaint", NULL))
+		return;
+	f = triage_add(t, FINDING_MIG_SINGLE_INSTANCE, 82, "mig-device|mig-word");
+	finding_fact(t->j, f, "CUDA_VISIBLE_DEVICES", v, NULL);
+}
+
 static void nvidia_visible(struct triage *t)
 {
 	const struct fact *v = snapshot_env_fact(t->j->s, "NVIDIA_VISIBLE_DEVICES");
@@ -183,6 +196,7 @@ static void constraint(struct triage *t)
 void triage_visible(struct triage *t)
 {
 	visible(t);
+	mig_numbers(t);
 	nvidia_visible(t);
 	cdi_index(t);
 	cdi_driver(t);

@@ -34,6 +34,13 @@ static struct view unquoted(struct view v)
 	return v;
 }
 
+/* An empty answer, and then somebody's words: no list of devices holds blanks within. */
+static bool is_sentence(struct paste *p, struct view name, struct view value)
+{
+	return view_ends(name, "_VISIBLE_DEVICES") &&
+	       paste_match(p, "[^\\s,:][^,]*\\s\\S", value, NULL);
+}
+
 /* srun ... bash -c 'echo $CUDA_VISIBLE_DEVICES; ...': the first line that comes of it. */
 static void echoed(struct paste *p, size_t i)
 {
@@ -62,7 +69,8 @@ static void without_sign(struct paste *p, size_t i)
 			 "^['\"]?(?:-?\\d[\\d,]*|(?:GPU|MIG)-\\S+|/\\S+|NoDevFiles|all|none|void)"
 			 "['\"]?$",
 			 l->s, NULL))) {
-		if (!view_starts(l->s, "Traceback") && !view_is(l->s, "None"))
+		if (!view_starts(l->s, "Traceback") && !view_is(l->s, "None") &&
+		    !is_sentence(p, m.group[1], l->s))
 			paste_variable(p, m.group[1], unquoted(l->s), i);
 		return;
 	}
