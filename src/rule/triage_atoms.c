@@ -210,6 +210,7 @@ static void fact_atoms(struct triage *t)
 	when(t, triage_all_of(s, 80), "gpus-ampere");
 	when(t, triage_all_of(s, 89), "gpus-ada");
 	when(t, triage_all_of(s, 90), "gpus-hopper");
+	when(t, triage_all_of(s, 100), "gpus-blackwell");
 	when(t, triage_all_before_ada(s), "gpus-before-ada");
 	when(t, triage_before_ampere(s), "gpus-before-ampere");
 	when(t, triage_before_volta(s), "gpus-before-volta");

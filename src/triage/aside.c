@@ -9,7 +9,7 @@
 #include "base/attr.h"
 #include "triage/text.h"
 
-enum { COMMENT_MOST = 2000 };
+enum { COMMENT_MOST = 2000, PREFERRED_MOST = 60 };
 
 /* "<!-- Please paste the output here. For example: ... -->": a form speaks, and nobody else. */
 static bool is_form_comment(struct view v)
@@ -37,6 +37,22 @@ static void blank_form_comment(char *s, size_t n)
 			s[i] = ' ';
 }
 
+/* "Forward Compatibility is preferred ... but was unavailable: [[... cuInit()=804]]": what the start
+ * script of an image tried first; what it does instead works. */
+static void blank_preferred(char *s, size_t at, size_t n)
+{
+	static const char said[] = "was unavailable:";
+	size_t from = at > PREFERRED_MOST ? at - PREFERRED_MOST : 0;
+	ptrdiff_t end;
+
+	if (view_find((struct view){ s + from, at - from }, said) < 0)
+		return;
+	n = n - at < PREFERRED_MOST * 4 ? n - at : PREFERRED_MOST * 4;
+	end = view_find((struct view){ s + at, n }, "]]");
+	if (end > 0)
+		memset(s + at, ' ', (size_t)end);
+}
+
 void text_blank_examples(char *s, size_t n)
 {
 	size_t i, k;
@@ -44,6 +60,8 @@ void text_blank_examples(char *s, size_t n)
 	for (i = 0; i + 5 < n; i++) {
 		if (s[i] == '<' && memcmp(s + i, "<!--", 4) == 0)
 			blank_form_comment(s + i, n - i);
+		if (s[i] == '[' && s[i + 1] == '[')
+			blank_preferred(s, i, n);
 		if (s[i] != '[' ||
 		    (memcmp(s + i + 1, "e.g", 3) != 0 && memcmp(s + i + 1, "E.g", 3) != 0))
 			continue;

@@ -23,7 +23,8 @@ static const char engine_run[] =
 	"\\b(?:docker|podman|nerdctl)\\s+(?:container\\s+)?(?:run|create)\\b";
 static const char engine_asks[] =
 	"(?<!without )(?<!no )--gpus|--runtime[= ]\"?nvidia|nvidia\\.com/gpu|/dev/nvidia|"
-	"--device[= ]|nvidia-docker|--hooks-dir";
+	"--device[= ](?![\"']?/dev/(?!nvidia|dri|dxg|nvhost|nvmap|nvgpu))|"
+	"(?<![\\w/.-])nvidia-docker2?\\s|--hooks-dir";
 static const char sif_run[] = "\\b(?:singularity|apptainer)\\s+(?:-\\S+\\s+)*"
 			      "(?:exec|run|shell|instance\\s+(?:start|run))\\b";
 static const char sif_asks[] =
@@ -153,20 +154,37 @@ static bool on_host(struct paste *p, size_t i)
 	return place == PLACE_HOST;
 }
 
-/* A container that has just been started can't have lost what it had. */
+/* A container that has just been started can't have lost what it had. Its command may stand there
+ * without a prompt. */
+static void fresh_start(struct paste *p, size_t i)
+{
+	const struct line *l = &p->t.lines[i];
+	struct view cmd;
+
+	if (view_find(l->s, "NVML: Unknown Error") < 0)
+		return;
+	if (l->by != NO_COMMAND)
+		cmd = line_cmd(&p->t.lines[l->by]);
+	else if (i)
+		cmd = p->t.lines[i - 1].s;
+	else
+		return;
+	if (cmd.n < CONTINUED_BYTES &&
+	    paste_match(
+		    p, "\\b(?:docker|podman|nerdctl)\\s+(?:container\\s+)?run\\b.*\\bnvidia-smi\\b",
+		    cmd, NULL))
+		sign_add(p, "nvml-fresh", i, (struct view){ 0 });
+}
+
 static void answer(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
 	struct view cmd;
 
+	fresh_start(p, i);
 	if (l->by == NO_COMMAND)
 		return;
 	cmd = line_cmd(&p->t.lines[l->by]);
-	if (view_find(l->s, "NVML: Unknown Error") >= 0 &&
-	    paste_match(
-		    p, "\\b(?:docker|podman|nerdctl)\\s+(?:container\\s+)?run\\b.*\\bnvidia-smi\\b",
-		    cmd, NULL))
-		sign_add(p, "nvml-fresh", i, (struct view){ 0 });
 	/* The host's own libraries don't fit either: no container is at fault. */
 	if (view_find(l->s, "library version mismatch") >= 0 &&
 	    paste_match(p, "^(?:sudo )?nvidia-smi\\b", cmd, NULL) && on_host(p, i))
