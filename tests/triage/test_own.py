@@ -4,14 +4,13 @@
 """Runs the cases of own-*.txt: each text has to give the name that it says (or one of "a|b", where
 two names fit as well), or not to give it; the verdict has to be that of the name.
 Every finding name has two texts at least that give it and one that is easily mistaken for it."""
-import json
 import os
 import re
-import subprocess
 import sys
 
+import ask
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-EXE = os.environ.get("CUVET", "build/cuvet")
 # Judged over project files alone, or named otherwise: no text shows them by themselves.
 ELSEWHERE = {
     "driver-call-hung",
@@ -45,24 +44,17 @@ def cases():
             yield head, "".join(body)
 
 
-def root_of(text):
-    p = subprocess.run([EXE, "triage", "--json", "-"], input=text, capture_output=True, text=True,
-                       timeout=60, check=False)
-    try:
-        report = json.loads(p.stdout)
-    except ValueError:
-        return f"exit {p.returncode}: {p.stderr.strip()[:80]}", None
-    root = report["root_cause"]
-    return root["name"] if root else None, report
-
-
 def main():
     n = bad = 0
     seen = {}
-    for head, text in cases():
+    texts = list(cases())
+    for (head, text), report in zip(texts, ask.reports(text for _, text in texts)):
         name, sign = head[0].split("|")[0], head[1]
         want = head[0] if sign == "+" else head[2]
-        got, report = root_of(text)
+        if isinstance(report, str):
+            got, report = report, None
+        else:
+            got = report["root_cause"] and report["root_cause"]["name"]
         fine = got in want.split("|") if want != "-" else got != name
         if report and got == "insufficient-evidence":
             fine = fine and report["verdict"] == "undetermined" and bool(report["asks"])
