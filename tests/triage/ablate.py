@@ -14,16 +14,13 @@ import itertools
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
+
+import ask
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-EXE = os.environ.get("CUVET", "build/cuvet")
 FINE = {"application-bug", "out-of-memory", "host-memory", "harmless-warning", "no-fault",
         "insufficient-evidence", None}
-BATCH = 400
 
 HEALTHY = {
     "smi": """
@@ -122,21 +119,6 @@ HOWS = {"lines": lambda t: without(t, 1), "pairs": lambda t: without(t, 2),
         "beside": beside, "noise": noise}
 
 
-def roots(texts):
-    """Root causes, a batch of files at a time."""
-    with tempfile.TemporaryDirectory() as d:
-        for at in range(0, len(texts), BATCH):
-            names = []
-            for i, text in enumerate(texts[at:at + BATCH]):
-                names.append(os.path.join(d, f"{i:04d}.txt"))
-                with open(names[-1], "w", encoding="utf-8", newline="") as f:
-                    f.write(text)
-            p = subprocess.run([EXE, "triage", "--each", "--json"] + names, capture_output=True,
-                               text=True, timeout=600, check=False)
-            for report in json.loads(p.stdout)["reports"]:
-                yield report["root_cause"]["name"] if report["root_cause"] else None
-
-
 def main():
     if len(sys.argv) < 2 or sys.argv[1] not in HOWS:
         print(__doc__)
@@ -149,7 +131,7 @@ def main():
         for what, changed in HOWS[how](text):
             todo.append((name, what, changed))
     pairs, lost, shown = collections.Counter(), collections.Counter(), collections.defaultdict(list)
-    for (name, what, changed), got in zip(todo, roots([t[2] for t in todo])):
+    for (name, what, changed), got in zip(todo, ask.roots([t[2] for t in todo])):
         if got in name.split("|"):
             continue
         pair = f"{name}>{got}"

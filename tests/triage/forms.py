@@ -5,15 +5,12 @@ mail program, a chat or a clipboard makes of it. Nothing here changes what the t
 Run as a program it counts, form by form, how many of the given cases keep their root cause."""
 import html
 import json
-import os
 import random
 import re
-import subprocess
 import sys
-import tempfile
 import textwrap
 
-EXE = os.environ.get("CUVET", "build/cuvet")
+import ask
 
 
 def each(mark):
@@ -197,23 +194,9 @@ def made(form, text):
     return BYTES[form](text) if form in BYTES else FORMS[form](text).encode("utf-8", "surrogatepass")
 
 
-def roots_of(datas):
-    """The root cause of each of the texts, by one run of the program."""
-    with tempfile.TemporaryDirectory() as d:
-        names = []
-        for i, data in enumerate(datas):
-            names.append(os.path.join(d, f"{i:06d}.txt"))
-            with open(names[-1], "wb") as f:
-                f.write(data)
-        p = subprocess.run([EXE, "triage", "--json", "--each", *names], capture_output=True,
-                           timeout=120, check=False)
-    reports = json.loads(p.stdout)["reports"]
-    return [r["root_cause"] and r["root_cause"]["name"] for r in reports]
-
-
 def lost(form, texts, plain):
     """(text, its root, what it became) of those whose root is another in that form."""
-    got = roots_of([made(form, t) for t in texts])
+    got = ask.roots(made(form, t) for t in texts)
     return [(t, want, g) for t, want, g in zip(texts, plain, got) if want != g]
 
 
@@ -222,7 +205,7 @@ def main():
     for name in sys.argv[1:]:
         with open(name, encoding="utf-8") as f:
             texts.append(json.load(f)["input"] if name.endswith(".json") else f.read())
-    plain = roots_of([made("plain", t) for t in texts])
+    plain = list(ask.roots(made("plain", t) for t in texts))
     total = 0
     for form in [*FORMS, *BYTES]:
         gone = lost(form, texts, plain)

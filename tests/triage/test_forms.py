@@ -6,6 +6,7 @@ into each form of forms.py, keeps its root cause. Forms that lose line ends or a
 cost a few."""
 import sys
 
+import ask
 import forms
 import test_own
 
@@ -20,7 +21,7 @@ FAILED = {"github", "gitlab", "gitlab-stamp"}
 def main():
     texts = [body for head, body in test_own.cases() if head[1] == "+"]
     texts = texts[:: max(1, len(texts) // SAMPLE)][:SAMPLE]
-    plain = forms.roots_of([forms.made("plain", t) for t in texts])
+    plain = list(ask.roots(forms.made("plain", t) for t in texts))
     bad = n = 0
     for form in [*forms.FORMS, *forms.BYTES]:
         gone = forms.lost(form, texts, plain)

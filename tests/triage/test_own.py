@@ -51,14 +51,13 @@ def main():
     for (head, text), report in zip(texts, ask.reports(text for _, text in texts)):
         name, sign = head[0].split("|")[0], head[1]
         want = head[0] if sign == "+" else head[2]
-        if isinstance(report, str):
-            got, report = report, None
-        else:
-            got = report["root_cause"] and report["root_cause"]["name"]
+        got = ask.root(report)
         fine = got in want.split("|") if want != "-" else got != name
-        if report and got == "insufficient-evidence":
+        if isinstance(report, str):
+            fine = False
+        elif got == "insufficient-evidence":
             fine = fine and report["verdict"] == "undetermined" and bool(report["asks"])
-        elif report:
+        else:
             fine = fine and report["verdict"] == ("stack-ok" if got in STACK_OK else "blocked")
         seen.setdefault(name, []).append(sign)
         n += 1
