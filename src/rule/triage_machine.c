@@ -141,6 +141,17 @@ static void image_libcuda(struct triage *t)
 	finding_fact(t->j, f, "driver.libcuda.version", &s->driver.libcuda.version, module);
 }
 
+/* nvidia-smi names a newer CUDA than this driver's own: it has loaded a compat libcuda. */
+static bool ceiling_lifted(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *driver = fact_value(&s->driver.version, NULL);
+	const char *ceiling = fact_value(&s->driver.cuda_ceiling, NULL);
+	const char *own = driver ? compat_driver_cuda(t->j->c, driver) : NULL;
+
+	return own && ceiling && version_cmp_str(ceiling, own) > 0;
+}
+
 /* "kernel version A does not match DSO version B" in a container whose nvidia-smi works: the driver
  * is whole, and it is the image's compat libcuda that is newer than it. */
 static void compat_in_image(struct triage *t)
@@ -148,11 +159,12 @@ static void compat_in_image(struct triage *t)
 	const char *kernel = triage_value(t, "tf-dso-mismatch");
 	const char *dso = kernel ? strstr(kernel, "version ") : NULL;
 
-	if (!dso ||
-	    !triage_holds(t,
-			  "container|container-words smi-works|smi-header|no-device !nvml-mismatch",
-			  NULL) ||
-	    look_branch(kernel) >= look_branch(dso + 8))
+	if (!dso || triage_has(t, "nvml-mismatch") || look_branch(kernel) >= look_branch(dso + 8))
+		return;
+	if (!ceiling_lifted(t) && !triage_holds(t,
+						"container|container-words "
+						"smi-works|smi-header|no-device",
+						NULL))
 		return;
 	t->against[FINDING_DRIVER_LIBRARY_MISMATCH] = true;
 	triage_add(t, FINDING_CUDA_COMPAT_UNSUPPORTED_GPU, 90, "tf-dso-mismatch");
