@@ -401,10 +401,12 @@ static void start_line(struct paste *p, size_t i)
 		cuinit_code(p, i);
 		runner(p, i);
 	}
-	/* The id of a container as its host name; the user of the Jupyter images. */
+	/* The id of a container as its host name; the user of the Jupyter images; the folder that
+	 * NVIDIA's images and vLLM's start in. */
 	if (l->cmd_at &&
 	    paste_match(p,
-			"^(?:root@[0-9a-f]{12}:|(?:\\([\\w.-]+\\) ?)?jovyan@|vscode \xe2\x9e\x9c )",
+			"^(?:root@[0-9a-f]{12}:|(?:\\([\\w.-]+\\) ?)?jovyan@|vscode \xe2\x9e\x9c |"
+			"root@[\\w.-]+:/(?:vllm-)?workspace\\b)",
 			l->s, NULL))
 		sign_add(p, "container-prompt", i, (struct view){ 0 });
 	if (view_starts(l->s, "Singularity>") || view_starts(l->s, "Apptainer>") ||
