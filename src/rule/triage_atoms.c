@@ -164,6 +164,7 @@ static void variable_atoms(struct triage *t, const struct torch *torch)
 	const struct snapshot *s = t->j->s;
 
 	when(t, env_starts(s, "CUDA_VISIBLE_DEVICES", "MIG-"), "mig-chosen");
+	when(t, env_starts(s, "CUDA_VISIBLE_DEVICES", "GPU-"), "gpu-uuid-chosen");
 	when(t,
 	     env_starts(s, "NVIDIA_VISIBLE_DEVICES", "GPU-") ||
 		     env_starts(s, "NVIDIA_VISIBLE_DEVICES", "MIG-"),

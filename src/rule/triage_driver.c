@@ -228,6 +228,30 @@ static void vgpu(struct triage *t)
 	t->against[FINDING_VGPU_NEEDS_GRID_DRIVER] = true;
 }
 
+/*
+ * WSL's own nvidia-smi is of the branch of the Windows driver, whose numbers begin where that of
+ * the branch does (535 and 537.13). One of another branch came with a Linux driver.
+ */
+static void wsl_smi(struct triage *t)
+{
+	const char *smi = triage_value(t, "smi-two-numbers");
+	const struct fact *driver = &t->j->s->driver.version;
+	unsigned own, windows;
+
+	if (!smi)
+		smi = triage_value(t, "smi-release-line");
+	if (!smi || !fact_known(driver) || !triage_has(t, "wsl"))
+		return;
+	own = look_branch(smi);
+	windows = look_branch(driver->value);
+	if (own <= windows && windows <= own + 5)
+		return;
+	if (!triage_stack_fails(t) && !triage_holds(t, "crash-said|no-device", NULL))
+		return;
+	triage_add(t, FINDING_WSL_LIBCUDA_SHADOWED, 84, "smi-two-numbers|smi-release-line");
+	t->against[FINDING_NO_FAULT] = true;
+}
+
 void triage_driver_rules(struct triage *t)
 {
 	needs(t);
@@ -236,4 +260,5 @@ void triage_driver_rules(struct triage *t)
 	compressed(t);
 	without_libcuda(t);
 	vgpu(t);
+	wsl_smi(t);
 }

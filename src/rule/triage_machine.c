@@ -159,6 +159,12 @@ static void compat_in_image(struct triage *t)
 	const char *kernel = triage_value(t, "tf-dso-mismatch");
 	const char *dso = kernel ? strstr(kernel, "version ") : NULL;
 
+	if (dso && triage_has(t, "compat-path") && look_branch(dso + 8) < look_branch(kernel)) {
+		t->against[FINDING_DRIVER_LIBRARY_MISMATCH] = true;
+		triage_add(t, FINDING_CUDA_COMPAT_OLDER_THAN_DRIVER, 92,
+			   "tf-dso-mismatch compat-path");
+		return;
+	}
 	if (!dso || triage_has(t, "nvml-mismatch") || look_branch(kernel) >= look_branch(dso + 8))
 		return;
 	if (!ceiling_lifted(t) && !triage_holds(t,
@@ -186,6 +192,26 @@ static void reported(struct triage *t)
 	else if (order > 0)
 		triage_add(t, FINDING_CONTAINER_STALE_DRIVER_LIBS, 84,
 			   "tf-reported-libcuda tf-reported-module");
+}
+
+/* The libcuda that the loader lists first is that of a cuda-compat of an older CUDA than the
+ * driver's: "/usr/local/cuda-12.8/compat/libcuda.so.1". */
+static void compat_listed(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *ceiling = fact_value(&s->driver.cuda_ceiling, NULL), *path = NULL, *cuda;
+	size_t i;
+
+	for (i = 0; i < s->n_signs && !path; i++)
+		if (fact_is(&s->signs[i].id, "lib-listed") &&
+		    strstr(fact_value(&s->signs[i].value, ""), "/libcuda.so"))
+			path = s->signs[i].value.value;
+	cuda = path && strstr(path, "/compat/") ? strstr(path, "/cuda-") : NULL;
+	if (!cuda || !ceiling || !triage_stack_fails(t))
+		return;
+	cuda = arena_strndup(t->j->a, cuda + 6, strspn(cuda + 6, "0123456789."));
+	if (*cuda && version_cmp_str(cuda, ceiling) < 0)
+		triage_add(t, FINDING_CUDA_COMPAT_OLDER_THAN_DRIVER, 86, "lib-listed cuda-ceiling");
 }
 
 /* What Nix, conda or another package manager brings does not follow a reboot. */
@@ -291,6 +317,7 @@ void triage_machine(struct triage *t)
 	libcuda_link(t);
 	compat_in_image(t);
 	reported(t);
+	compat_listed(t);
 	triage_toolkit(t);
 	foreign(t);
 	fabric(t);
