@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "model/version.h"
 #include "project/services.h"
 
 static void job_image(struct yml *y, struct project *p, const struct doc *c)
@@ -34,22 +35,34 @@ static bool provider_runner(const char *label)
 	return false;
 }
 
+/* The axis of a matrix that "${{ matrix.NAME }}" means; NULL: it is none. */
+static const struct doc *matrix_axis(const struct doc *job, const char *text)
+{
+	const char *key = text ? strstr(text, "matrix.") : NULL;
+	const struct doc *axis;
+
+	if (!key || strncmp(text, "${{", 3) != 0)
+		return NULL;
+	key += 7;
+	for (axis = doc_first(doc_at(job, "strategy.matrix")); axis; axis = axis->next)
+		if (strncmp(axis->key, key, strlen(axis->key)) == 0 &&
+		    strchr(" }", key[strlen(axis->key)]))
+			return axis;
+	return NULL;
+}
+
 /* "ubuntu-latest", or "${{ matrix.os }}" where the matrix lists such alone. */
 static bool runs_on_provider(struct arena *a, const struct doc *job)
 {
 	const char *label = doc_get_str(job, "runs-on"),
 		   *key = label ? strstr(label, "matrix.") : NULL;
-	const struct doc *axis = doc_at(job, "strategy.matrix"), *one, *include;
+	const struct doc *axis = matrix_axis(job, label), *one, *include;
 	bool any = false;
 
 	if (!key)
 		return provider_runner(label);
 	key += 7;
-	include = doc_first(doc_get(axis, "include"));
-	for (axis = doc_first(axis); axis; axis = axis->next)
-		if (strncmp(axis->key, key, strlen(axis->key)) == 0 &&
-		    strchr(" }", key[strlen(axis->key)]))
-			break;
+	include = doc_first(doc_at(job, "strategy.matrix.include"));
 	for (one = doc_first(axis); one; one = one->next) {
 		if (!provider_runner(doc_str(one)))
 			return false;
@@ -65,25 +78,48 @@ static bool runs_on_provider(struct arena *a, const struct doc *job)
 	return any;
 }
 
-static void github_job(struct yml *y, const struct doc *top, const struct doc *job)
+static bool is_python(const char *text)
 {
-	struct project *p = project_new(y->r, PROJECT_CI, y->path);
-	const struct setting *hides;
+	return text && strspn(text, "0123456789.") == strlen(text) && strncmp(text, "3.", 2) == 0;
+}
+
+/*
+ * The lowest and the highest Python of a matrix: each is a run of its own. 0 without one, or where
+ * further rows and exceptions say which combinations there are.
+ */
+static size_t matrix_pythons(const struct doc *job, const struct doc *ret[2])
+{
+	const struct doc *s, *axis = NULL, *one, *matrix = doc_at(job, "strategy.matrix");
+
+	for (s = doc_first(doc_get(job, "steps")); s && !axis; s = s->next)
+		if (doc_get_str(s, "uses") && strstr(doc_get_str(s, "uses"), "setup-python"))
+			axis = matrix_axis(job, doc_str(doc_at(s, "with.python-version")));
+	if (!axis || doc_get(matrix, "include") || doc_get(matrix, "exclude"))
+		return 0;
+	ret[0] = ret[1] = NULL;
+	for (one = doc_first(axis); one; one = one->next) {
+		if (!is_python(doc_str(one)))
+			return 0;
+		if (!ret[0] || version_cmp_str(doc_str(one), doc_str(ret[0])) < 0)
+			ret[0] = one;
+		if (!ret[1] || version_cmp_str(doc_str(one), doc_str(ret[1])) > 0)
+			ret[1] = one;
+	}
+	return !ret[0] ? 0 : ret[0] == ret[1] ? 1 : 2;
+}
+
+static void github_steps(struct yml *y, struct project *p, const struct doc *job,
+			 const struct doc *python)
+{
 	const struct doc *s;
 
-	p->name = job->key;
-	p->hosted = runs_on_provider(y->r->a, job);
-	yml_environment(y, p, doc_get(top, "env"));
-	yml_environment(y, p, doc_get(job, "env"));
-	/* A job that hides the GPUs wants none. */
-	hides = project_env(p, "CUDA_VISIBLE_DEVICES");
-	p->hosted = p->hosted || (hides && (!*hides->value || strcmp(hides->value, "-1") == 0));
-	job_image(y, p, doc_get(job, "container"));
 	for (s = doc_first(doc_get(job, "steps")); s; s = s->next) {
 		const char *uses = doc_get_str(s, "uses");
 		const struct doc *version = doc_at(s, "with.python-version");
 		size_t keep = p->n_env;
 
+		if (python && matrix_axis(job, doc_str(version)))
+			version = python;
 		if (uses && strstr(uses, "setup-python") && doc_str(version) &&
 		    strspn(doc_str(version), "0123456789.") == strlen(doc_str(version))) {
 			p->python = doc_str(version);
@@ -94,6 +130,34 @@ static void github_job(struct yml *y, const struct doc *top, const struct doc *j
 			yml_run(y, p, doc_get(s, "run"));
 		p->n_env = keep;
 	}
+}
+
+static void github_run(struct yml *y, const struct doc *top, const struct doc *job,
+		       const struct doc *python)
+{
+	struct project *p = project_new(y->r, PROJECT_CI, y->path);
+	const struct setting *hides;
+
+	p->name = python ? arena_printf(y->r->a, "%s (%s)", job->key, doc_str(python)) : job->key;
+	p->hosted = runs_on_provider(y->r->a, job);
+	yml_environment(y, p, doc_get(top, "env"));
+	yml_environment(y, p, doc_get(job, "env"));
+	/* A job that hides the GPUs wants none. */
+	hides = project_env(p, "CUDA_VISIBLE_DEVICES");
+	p->hosted = p->hosted || (hides && (!*hides->value || strcmp(hides->value, "-1") == 0));
+	job_image(y, p, doc_get(job, "container"));
+	github_steps(y, p, job, python);
+}
+
+static void github_job(struct yml *y, const struct doc *top, const struct doc *job)
+{
+	const struct doc *pythons[2];
+	size_t i, n = matrix_pythons(job, pythons);
+
+	for (i = 0; i < n; i++)
+		github_run(y, top, job, pythons[i]);
+	if (!n)
+		github_run(y, top, job, NULL);
 }
 
 static void script(struct yml *y, struct project *p, const struct doc *d)

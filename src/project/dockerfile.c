@@ -440,6 +440,7 @@ static void do_copy(struct docker *d, struct instruction *in)
 		}
 		if (strstr(src, "://") || (src[0] == '/' && src[1]))
 			src = src[0] == '/' ? src + 1 : src;
+		src = pattern_folder(d->r->a, src);
 		*ARENA_APPEND(d->r->a, st->copied, st->n_copied) = (struct copied){
 			.from = context_file(d->r, d->path, src),
 			.to = n > 2 && to[strlen(to) - 1] != '/' ? arena_printf(d->r->a, "%s/", to)

@@ -314,6 +314,31 @@ static void overwritten(struct site *t, const struct step *s)
 		forget(t, "onnxruntime");
 }
 
+/* Pages of links with ready builds of packages that have no wheels on PyPI. */
+static bool page_serves(const char *url, const char *name)
+{
+	static const struct {
+		const char *page, *package;
+	} rows[] = {
+		{ .page = "pyg.org/whl/", .package = "torch-scatter" },
+		{ .page = "pyg.org/whl/", .package = "torch-sparse" },
+		{ .page = "pyg.org/whl/", .package = "torch-cluster" },
+		{ .page = "pyg.org/whl/", .package = "torch-spline-conv" },
+		{ .page = "pyg.org/whl/", .package = "pyg-lib" },
+		{ .page = "openmmlab.com/mmcv/", .package = "mmcv" },
+		{ .page = "openmmlab.com/mmcv/", .package = "mmcv-full" },
+		{ .page = "fbaipublicfiles.com/detectron2/", .package = "detectron2" },
+		{ .page = "fbaipublicfiles.com/pytorch3d/", .package = "pytorch3d" },
+		{ .page = "", .package = "jax" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		if (strcmp(rows[i].package, name) == 0 && strstr(url, rows[i].page))
+			return true;
+	return false;
+}
+
 /* Address of an index that other packages are taken from: what a rule may have to say about it. */
 static void note_links(struct site *t, const struct step *s)
 {
@@ -324,7 +349,7 @@ static void note_links(struct site *t, const struct step *s)
 			continue;
 		for (k = 0; k < t->out->n_packages; k++)
 			if (!fact_known(&t->out->packages[k].index) &&
-			    fact_is(&t->out->packages[k].name, "jax"))
+			    page_serves(s->indexes[i].url, t->out->packages[k].name.value))
 				fact_set(&t->out->packages[k].index, s->indexes[i].url,
 					 source_at(t, &s->indexes[i].at));
 	}
@@ -363,7 +388,8 @@ static bool env_matters(const char *name)
 					     "CUDA_MODULE_LOADING", "CMAKE_ARGS", "CUDA_VERSION",
 					     "JAX_PLATFORMS", "JAX_PLATFORM_NAME",
 					     "FLASH_ATTENTION_FORCE_BUILD",
-					     "FLASH_ATTENTION_SKIP_CUDA_BUILD", "BNB_CUDA_VERSION" };
+					     "FLASH_ATTENTION_SKIP_CUDA_BUILD", "BNB_CUDA_VERSION",
+					     "CC", "CXX", "CUDAHOSTCXX", "NVCC_CCBIN" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)

@@ -101,6 +101,15 @@ const char *local_file(struct shell *sh, const char *path)
 	return NULL;
 }
 
+const char *pattern_folder(struct arena *a, const char *src)
+{
+	const char *slash = strrchr(src, '/');
+
+	if (!strpbrk(slash ? slash : src, "*?["))
+		return src;
+	return slash ? arena_strndup(a, src, (size_t)(slash - src)) : ".";
+}
+
 /* What stands in the brackets of ".[gpu,test]" becomes the extras that were chosen. */
 static void take_extras(struct project_reader *r, const char *url)
 {

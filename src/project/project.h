@@ -276,6 +276,8 @@ const char *beside_file(struct arena *a, const char *file, const char *path);
  * that folder, where it exists; else beside it.
  */
 const char *context_file(struct project_reader *r, const char *dockerfile, const char *path);
+/* Of a pattern of names ("reqs/" and a star) the folder; else the path as it is. */
+const char *pattern_folder(struct arena *a, const char *path);
 /* The word of a path that says that it is for machines without an NVIDIA GPU; NULL: none does. */
 const char *project_apart(struct arena *a, const char *path);
 /* The same path, "./" in front of either aside. */

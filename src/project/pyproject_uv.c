@@ -53,11 +53,17 @@ void uv_indexes(struct py *y)
 		py_step(y)->best_match = true;
 }
 
+/* Both markers have to hold; either may be NULL. */
+static const char *both(struct arena *a, const char *one, const char *other)
+{
+	if (!one || !other)
+		return one ? one : other;
+	return arena_printf(a, "(%s) and (%s)", one, other);
+}
+
 /* One source of tool.uv.sources for a package: its index, url, and marker. */
 void uv_source(struct py *y, struct want *w, const struct doc *src)
 {
-	const char *marker = doc_get_str(src, "marker");
-
 	if (doc_get_str(src, "index"))
 		w->index = doc_get_str(src, "index");
 	if (doc_get_str(src, "url")) {
@@ -66,14 +72,34 @@ void uv_source(struct py *y, struct want *w, const struct doc *src)
 		want_parse(y->r, y->p, &scratch, view_of(doc_get_str(src, "url")), w->at);
 		w->url = doc_get_str(src, "url");
 		w->spec = scratch.n_wants ? scratch.wants[0].spec : NULL;
+		w->wheel_python = scratch.n_wants ? scratch.wants[0].wheel_python : NULL;
+		if (w->spec)
+			w->text = w->url;
 	}
 	if (doc_get_str(src, "git") || doc_get_str(src, "path") ||
 	    doc_true(doc_get(src, "workspace"))) {
 		w->url = doc_get_str(src, "git") ? doc_get_str(src, "git") : ".";
 		w->spec = NULL;
 	}
-	if (marker && !w->marker)
-		w->marker = marker;
+	w->marker = both(y->r->a, w->marker, doc_get_str(src, "marker"));
+}
+
+/*
+ * A want served by one source. Where the source's marker does not hold, the plain want stays, and
+ * the indexes that are for all serve it.
+ */
+static void uv_serve(struct py *y, struct step *s, size_t i, const struct doc *src)
+{
+	const char *marker = doc_get_str(src, "marker");
+	struct want served = s->wants[i];
+
+	uv_source(y, &served, src);
+	if (!marker) {
+		s->wants[i] = served;
+		return;
+	}
+	*ARENA_APPEND(y->r->a, s->wants[i].unless, s->wants[i].n_unless) = marker;
+	*ARENA_APPEND(y->r->a, s->wants, s->n_wants) = served;
 }
 
 /* Each want gets its source; with a list of them, one want a source that holds under its marker. */
@@ -92,12 +118,10 @@ void uv_sources(struct py *y)
 			if (strcmp(w->name, name) != 0 || w->constraint)
 				continue;
 			if (d->kind == DOC_MAP) {
-				uv_source(y, w, d);
+				uv_serve(y, s, i, d);
 				continue;
 			}
 			for (src = doc_first(d); src; src = src->next) {
-				struct want copy = *w;
-
 				const char *extra = doc_get_str(src, "extra");
 
 				if (!extra)
@@ -105,21 +129,9 @@ void uv_sources(struct py *y)
 				/* A source for an extra that nobody asked for is out of play. */
 				if (extra && (!y->extra || strcmp(extra, y->extra) != 0))
 					continue;
-				if (extra) {
-					uv_source(y, w, src);
+				uv_serve(y, s, i, src);
+				if (extra || !doc_get_str(src, "marker"))
 					break;
-				}
-				uv_source(y, &copy, src);
-				if (!src->next && src == doc_first(d)) {
-					*w = copy;
-				} else {
-					/* The plain want stays for where no marker holds. */
-					if (copy.marker)
-						*ARENA_APPEND(y->r->a, w->unless, w->n_unless) =
-							copy.marker;
-					*ARENA_APPEND(y->r->a, s->wants, s->n_wants) = copy;
-					w = &s->wants[i];
-				}
 			}
 		}
 	}

@@ -18,7 +18,10 @@ bool package_matters(const char *name)
 		"tinycudann",	"detectron2",	   "pycuda",	     "causal-conv1d",
 		"mamba-ssm",	"sageattention",   "flashinfer-python", "ctranslate2",
 		"faster-whisper", "gsplat",	   "torch-scatter",  "torch-sparse",
-		"nvidia-tensorrt", "tensorrt",
+		"torch-cluster", "torch-spline-conv", "pyg-lib",     "nvidia-tensorrt",
+		"tensorrt",	"numpy",	   "nvdiffrast",     "simple-knn",
+		"diff-gaussian-rasterization",	   "minkowskiengine", "torchsparse",
+		"grouped-gemm",	"natten",
 	};
 	size_t i;
 

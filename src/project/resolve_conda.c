@@ -171,6 +171,15 @@ static const char *choose_cuda(struct conda *x, const struct json *row, const ch
 	return best;
 }
 
+/* "==2.0.1" and conda's "=2.0.1", which is "==2.0.1.*". */
+static bool names_release(const char *spec, const char *version)
+{
+	size_t n = strlen(version);
+
+	return spec && strncmp(spec, "==", 2) == 0 && strncmp(spec + 2, version, n) == 0 &&
+	       (!spec[2 + n] || strcmp(spec + 2 + n, ".*") == 0);
+}
+
 static void put(struct conda *x, struct wanted *o, const char *version, const char *cuda,
 		const char *channel, const struct want *at)
 {
@@ -184,6 +193,13 @@ static void put(struct conda *x, struct wanted *o, const char *version, const ch
 	fact_set(&o->variant, cuda ? "cuda" : "cpu", src);
 	x->t->torch = (struct got){ .set = true, .conda = true, .version = version, .cuda = cuda,
 				    .variant = cuda ? "cuda" : "cpu", .at = at->at };
+	/* pip sees what conda installed; of a range it is not certain which release that is. */
+	if (!version || !x->torch || !names_release(x->torch->spec, version))
+		return;
+	x->t->torch.known = true;
+	if (cuda)
+		x->t->torch.variant = arena_printf(x->t->r->a, "cu%.*s%s", (int)strcspn(cuda, "."),
+						   cuda, cuda + strcspn(cuda, ".") + 1);
 }
 
 static void official(struct conda *x, struct wanted *o)

@@ -46,7 +46,7 @@ const struct json *project_row(struct judge *j, const char *table, const char *v
 struct lib_need {
 	const struct wanted *w;
 	unsigned cuda, cudnn; /* majors; 0 not known */
-	const char *extra;    /* what brings the libraries: "tensorflow[and-cuda]" */
+	const char *extra;    /* what brings the libraries: "tensorflow[and-cuda]"; NULL: none */
 	const char *other;    /* what else helps */
 };
 

@@ -16,6 +16,22 @@ static bool has_nvcc(const struct planned *p)
 	return fact_is(&p->image_flavor, "devel") || project_deed(p, "toolkit");
 }
 
+/* The newest flash-attn has no wheel for a torch below all of those that it has wheels for. */
+static bool newest_flash_wheel(struct judge *j, const struct wanted *torch)
+{
+	size_t i, n = compat_count(j->c, "addon");
+	const struct json *newest = NULL, *t;
+
+	for (i = compat_find(j->c, "addon", 0, "package", "flash-attn"); i < n;
+	     i = compat_find(j->c, "addon", i + 1, "package", "flash-attn"))
+		newest = compat_row(j->c, "addon", i);
+	t = newest ? json_first(json_get(newest, "torch")) : NULL;
+	for (; t; t = json_next(t))
+		if (!json_str(t) || version_cmp_str(torch->version.value, json_str(t)) >= 0)
+			return true;
+	return !newest || !json_first(json_get(newest, "torch"));
+}
+
 /* Has flash-attn a wheel for this torch, CUDA and Python? Not known: yes. */
 static bool flash_wheel(struct judge *j, const struct planned *p, const struct wanted *w)
 {
@@ -34,8 +50,11 @@ static bool flash_wheel(struct judge *j, const struct planned *p, const struct w
 	if (fact_is(&p->image_family, "nvidia/cuda") && !has_nvcc(p) &&
 	    !(skip && fact_is(&skip->value, "TRUE")))
 		return false;
-	if (!torch || !fact_known(&torch->version) || !fact_known(&w->version) ||
-	    !pep440_parse(view_of(w->version.value), &v))
+	if (!torch || !fact_known(&torch->version))
+		return true;
+	if (!fact_known(&w->version) && strcmp(project_text(w), "flash-attn") == 0)
+		return newest_flash_wheel(j, torch);
+	if (!fact_known(&w->version) || !pep440_parse(view_of(w->version.value), &v))
 		return true;
 	for (i = compat_find(j->c, "addon", 0, "package", "flash-attn"); i < n;
 	     i = compat_find(j->c, "addon", i + 1, "package", "flash-attn")) {
@@ -63,9 +82,11 @@ static bool flash_wheel(struct judge *j, const struct planned *p, const struct w
 /* Packages that have no wheels at all and compile CUDA code. */
 static bool always_compiles(const char *name)
 {
-	static const char *const names[] = { "apex",	     "pytorch3d",    "tinycudann",
-					     "tiny-cuda-nn", "detectron2",   "pycuda",
-					     "mmcv-full",    "causal-conv1d" };
+	static const char *const names[] = {
+		"apex",		"pytorch3d",	    "tinycudann", "tiny-cuda-nn",   "detectron2",
+		"pycuda",	"mmcv-full",	    "causal-conv1d", "nvdiffrast",  "simple-knn",
+		"torchsparse",	"minkowskiengine", "grouped-gemm", "diff-gaussian-rasterization",
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
@@ -105,8 +126,11 @@ static const struct fact *compiles(struct judge *j, const struct planned *p,
 	}
 	for (i = 0; i < p->n_packages; i++) {
 		const struct wanted *w = &p->packages[i];
+		/* An index is the package's own address or a page of ready builds. */
 		bool address = fact_known(&w->index);
-		bool source = address && !strstr(w->index.value, ".whl");
+		bool page = address && (strstr(w->index.value, ".html") ||
+					strstr(w->index.value, "openmmlab.com/mmcv/"));
+		bool source = address && !page && !strstr(w->index.value, ".whl");
 
 		/* Where it was compiled it is judged. */
 		if (fact_yes(&w->elsewhere))
@@ -282,9 +306,9 @@ static void torch_toolkit(struct judge *j, const struct planned *p, const struct
 	    project_deed(p, "toolkit") || project_major(cuda) == project_major(torch->cuda.value) ||
 	    fact_known(&torch->fault) || judge_has(j, FINDING_TOOLKIT_TOO_NEW_FOR_GPU))
 		return;
-	/* cmake and nvcc by themselves know no torch. */
+	/* cmake and nvcc by themselves know no torch, PyCUDA neither. */
 	if (strcmp(line->value, "cmake") == 0 || strcmp(line->value, "nvcc") == 0 ||
-	    strcmp(line->value, "make") == 0)
+	    strcmp(line->value, "make") == 0 || strstr(line->value, "pycuda"))
 		return;
 	f = project_finding(j, FINDING_TOOLKIT_TORCH_MISMATCH, p, "image", &p->image,
 			    torch->cuda.value);
@@ -297,6 +321,85 @@ static void torch_toolkit(struct judge *j, const struct planned *p, const struct
 	finding_remedy(j, f, _("Take a devel image of CUDA %s, or a torch for CUDA %u."),
 		       torch->cuda.value, project_major(cuda))
 		->risk = RISK_SAFE;
+}
+
+/* -------- the host compiler that a variable names */
+
+/* The number of "gcc-12", "/usr/bin/g++-12"; 0: it is none of them, or says none. */
+static unsigned gcc_of(const char *text)
+{
+	const char *base = strrchr(text, '/');
+
+	base = base ? base + 1 : text;
+	if (strncmp(base, "gcc-", 4) != 0 && strncmp(base, "g++-", 4) != 0)
+		return 0;
+	return project_major(base + 4);
+}
+
+static void host_compiler(struct judge *j, const struct planned *p, const struct fact *line)
+{
+	static const char *const names[] = { "NVCC_CCBIN", "CUDAHOSTCXX", "CXX", "CC" };
+	const char *cuda = fact_value(&p->image_cuda, NULL), *max;
+	struct version v;
+	struct finding *f;
+	size_t i, at;
+
+	if (!cuda || !fact_is(&p->image_flavor, "devel") || project_deed(p, "toolkit") ||
+	    !version_prefix(view_of(cuda), &v) || v.n < 2)
+		return;
+	at = compat_find(j->c, "host_compiler", 0, "cuda",
+			 arena_printf(j->a, "%u.%u", v.part[0], v.part[1]));
+	max = at < compat_count(j->c, "host_compiler")
+		      ? compat_text(j->c, "host_compiler", at, "gcc_max")
+		      : NULL;
+	for (i = 0; max && i < ARRAY_LEN(names); i++) {
+		const struct var *e = project_var(p, names[i]);
+		unsigned gcc = e ? gcc_of(e->value.value) : 0;
+
+		if (!gcc || gcc <= project_major(max))
+			continue;
+		f = project_finding(j, FINDING_HOST_COMPILER_TOO_NEW, p, names[i], &e->value, max);
+		finding_message(
+			j, f,
+			_("%s is compiled with gcc %u, and nvcc of CUDA %u.%u takes gcc up to %s."),
+			line->value, gcc, v.part[0], v.part[1], max);
+		finding_fact(j, f, "compiles", line, NULL);
+		finding_fact(j, f, "image", &p->image, NULL);
+		finding_remedy(j, f, _("Install gcc-%s and g++-%s and name these, or take none: the "
+				       "compiler of the distribution fits its image."),
+			       max, max)
+			->risk = RISK_SAFE;
+		return;
+	}
+}
+
+/* -------- CUDA_HOME that names a toolkit that is not in the image */
+
+static void cuda_home(struct judge *j, const struct planned *p, const struct fact *line)
+{
+	const char *cuda = fact_value(&p->image_cuda, NULL), *named;
+	const struct var *e = project_var(p, "CUDA_HOME");
+	struct version have, v;
+	struct finding *f;
+	struct remedy *r;
+
+	if (!e)
+		e = project_var(p, "CUDA_PATH");
+	named = e ? strstr(e->value.value, "/usr/local/cuda-") : NULL;
+	if (!named || !cuda || !fact_is(&p->image_family, "nvidia/cuda") ||
+	    project_deed(p, "toolkit") || !version_prefix(view_of(cuda), &have) ||
+	    !version_prefix(view_of(named + 16), &v) || !v.n || have.n < 2 ||
+	    (v.part[0] == have.part[0] && (v.n < 2 || v.part[1] == have.part[1])))
+		return;
+	f = project_finding(j, FINDING_CUDA_HOME_WRONG, p, e->name.value, &e->value, NULL);
+	finding_message(j, f,
+			_("%s is compiled with the toolkit of %s, and the image has that of CUDA "
+			  "%u.%u: there is no such folder."),
+			line->value, e->value.value, have.part[0], have.part[1]);
+	finding_fact(j, f, "image", &p->image, NULL);
+	r = finding_remedy(j, f, "%s", _("Name the folder that every CUDA image has."));
+	remedy_command(j, r, "ENV %s=/usr/local/cuda", e->name.value);
+	r->risk = RISK_SAFE;
 }
 
 /* -------- a program of a builder in an image without CUDA's libraries */
@@ -339,8 +442,11 @@ static void run_project_build(struct judge *j)
 		no_nvcc(j, p, line, also);
 		toolkit_gpu(j, p, line);
 		arch_list(j, p, line);
-		if (project_deed(p, "compile"))
+		/* What a variable asks for is built by packages that look at other things. */
+		if (!also)
 			torch_toolkit(j, p, line);
+		host_compiler(j, p, line);
+		cuda_home(j, p, line);
 	}
 }
 

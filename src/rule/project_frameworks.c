@@ -79,9 +79,11 @@ static void lib_finding(struct judge *j, const struct planned *p, const struct l
 
 	finding_message(j, f, "%s", text);
 	finding_evidence(j, f, "image", fact_value(image, "absent"), NULL, p->image.source);
-	r = finding_remedy(j, f, _("Let the package bring its libraries: %s."), n->extra);
-	remedy_command(j, r, "%s==%s", n->extra, fact_value(&n->w->version, "..."));
-	r->risk = RISK_SAFE;
+	if (n->extra) {
+		r = finding_remedy(j, f, _("Let the package bring its libraries: %s."), n->extra);
+		remedy_command(j, r, "%s==%s", n->extra, fact_value(&n->w->version, "..."));
+		r->risk = RISK_SAFE;
+	}
 	finding_remedy(j, f, "%s", n->other)->risk = RISK_SAFE;
 }
 
@@ -256,8 +258,12 @@ static void tensorflow(struct judge *j, const struct planned *p, const struct wa
 			    "cuDNN 9.")
 			: _("Or take an image with CUDA 12 and cuDNN 9 "
 			    "(nvidia/cuda:12.6.3-cudnn-runtime-ubuntu22.04).");
-	if (!json_is_true(json_get(row, "and_cuda")))
-		need.extra = "tensorflow";
+	if (!json_is_true(json_get(row, "and_cuda"))) {
+		need.extra = NULL;
+		need.other = _("Take an image with CUDA 11 and cuDNN 8 "
+			       "(nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04), or "
+			       "tensorflow[and-cuda] 2.14 or later, which brings both.");
+	}
 	project_system_libraries(j, p, &need);
 }
 

@@ -187,12 +187,59 @@ static void tag_missing(struct judge *j, const struct planned *p, const char *wh
 	}
 }
 
+/*
+ * pytorch/pytorch has a tag for the CUDAs that the release was built for, with its cuDNN: others
+ * were never made. Whether each of these was published is not in the table.
+ */
+static bool torch_tag(struct judge *j, const struct planned *p)
+{
+	const char *tag = p->image_tag.value, *cuda = fact_value(&p->image_cuda, NULL), *builds = NULL;
+	const char *release = arena_strndup(j->a, tag, strcspn(tag, "-"));
+	const struct torch_row *const *rows = compat_torch_of_release(j->c, release);
+	unsigned cudnn = project_major(fact_value(&p->image_cudnn, NULL)), right = 0;
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	for (i = 0; cuda && rows[i]; i++) {
+		if (!rows[i]->cuda || strcmp(rows[i]->platform, "linux_x86_64") != 0)
+			continue;
+		if (strcmp(rows[i]->cuda, cuda) == 0) {
+			right = project_major(rows[i]->cudnn);
+			if (!cudnn || !right || right == cudnn)
+				return true;
+		}
+		builds = builds ? arena_printf(j->a, "%s, %s", builds, rows[i]->cuda)
+				: rows[i]->cuda;
+	}
+	if (!builds)
+		return true;
+	f = project_finding(j, FINDING_BASE_IMAGE_TAG_MISSING, p, "image", &p->image, NULL);
+	f->certainty = CERTAINTY_INFERRED;
+	if (right)
+		finding_message(j, f, _("There is no image %s: torch %s for CUDA %s has cuDNN %u."),
+				p->image.value, release, cuda, right);
+	else
+		finding_message(j, f, _("There is no image %s: torch %s was built for CUDA %s."),
+				p->image.value, release, builds);
+	r = finding_remedy(j, f, "%s", _("Take a tag of a CUDA and cuDNN that the release has."));
+	for (i = 0; rows[i]; i++)
+		if (rows[i]->cuda && strcmp(rows[i]->platform, "linux_x86_64") == 0)
+			remedy_command(j, r, "pytorch/pytorch:%s-cuda%s-cudnn%u-%s", release,
+				       rows[i]->cuda, project_major(rows[i]->cudnn),
+				       fact_value(&p->image_flavor, "runtime"));
+	r->risk = RISK_SAFE;
+	return false;
+}
+
 static bool judge_tag(struct judge *j, const struct planned *p)
 {
 	const char *tag = fact_value(&p->image_tag, NULL),
 		   *version = fact_value(&p->image_cuda, NULL);
 	struct version v;
 
+	if (tag && fact_is(&p->image_family, "pytorch"))
+		return torch_tag(j, p);
 	if (!fact_is(&p->image_family, "nvidia/cuda") || !tag)
 		return true;
 	if (strcmp(tag, "latest") == 0) {

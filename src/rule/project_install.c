@@ -449,6 +449,27 @@ static void removed(struct judge *j, const struct planned *p, const struct wante
 
 /* -------- wheels of several CUDA majors */
 
+/*
+ * NCCL's library has one name for every CUDA, cuDNN's one for each of its majors: a wheel for
+ * another CUDA takes the place of what torch brings as a wheel.
+ */
+static bool same_file(struct judge *j, const struct planned *p, const struct wanted *torch,
+		      const struct wanted *odd)
+{
+	const struct torch_row *row;
+
+	if (!project_linux(p) || fact_known(&torch->channel) || !fact_known(&torch->version) ||
+	    !version_at_least(torch->version.value, "2.1") ||
+	    project_major(fact_value(&torch->cuda, NULL)) < 12 || !fact_known(&odd->version))
+		return false;
+	if (strncmp(odd->name.value, "nvidia-nccl-", 12) == 0)
+		return true;
+	row = compat_torch(j->c, torch->version.value, fact_value(&p->platform, ""),
+			   fact_value(&torch->variant, ""));
+	return strncmp(odd->name.value, "nvidia-cudnn-", 13) == 0 && row && row->cudnn &&
+	       project_major(row->cudnn) == project_major(odd->version.value);
+}
+
 static void mixed_wheels(struct judge *j, const struct planned *p)
 {
 	const struct wanted *torch = project_package(p, "torch"), *odd = NULL;
@@ -462,18 +483,26 @@ static void mixed_wheels(struct judge *j, const struct planned *p)
 
 		if (n > 5 && strncmp(name, "nvidia-", 7) == 0 &&
 		    strncmp(name + n - 5, "-cu1", 4) == 0 &&
-		    (unsigned)(name[n - 1] - '0') + 10 != major && !odd)
+		    (unsigned)(name[n - 1] - '0') + 10 != major &&
+		    (!odd || same_file(j, p, torch, &p->packages[i])))
 			odd = &p->packages[i];
 	}
 	if (!odd)
 		return;
 	f = project_finding(j, FINDING_MIXED_CUDA_WHEELS, p, odd->name.value, &odd->text, NULL);
-	f->severity = SEVERITY_WARNING;
-	finding_message(
-		j, f,
-		_("%s is of another CUDA than torch's (%u): it is of no use to torch, and files "
-		  "of the same name may overwrite each other."),
-		odd->name.value, major);
+	if (same_file(j, p, torch, odd)) {
+		finding_message(j, f,
+				_("%s writes the same file as the one that torch (CUDA %u) brings: the "
+				  "one that is installed last stays."),
+				odd->name.value, major);
+	} else {
+		f->severity = SEVERITY_WARNING;
+		finding_message(
+			j, f,
+			_("%s is of another CUDA than torch's (%u): it is of no use to torch, and "
+			  "files of the same name may overwrite each other."),
+			odd->name.value, major);
+	}
 	finding_remedy(j, f, "%s", _("Remove these lines: torch brings its own libraries."))->risk =
 		RISK_SAFE;
 }
