@@ -249,10 +249,13 @@ static void others(struct site *t, const struct step *s)
 				clash = have->clash;
 				because = have->because;
 			}
-			if (have && fact_known(&have->fault)) {
+			if (have && fact_known(&have->fault))
 				fault = have->fault;
+			/* What this step found out of it. */
+			if (have && (fact_known(&have->fault) ||
+				     (fact_known(&have->variant) &&
+				      strcmp(have->tool.source, source_at(t, &s->at)) == 0)))
 				variant = have->variant;
-			}
 			o = emit(t, s, &copy);
 			o->clash = clash;
 			o->because = because;

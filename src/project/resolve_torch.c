@@ -417,6 +417,52 @@ static void vision_label(struct torch_step *x, const struct want *w)
 	note_fault(t, o, variant_exists(t, plus + 1, release) ? "label" : "release", w);
 }
 
+/* Variant of the release that PyPI serves here; NULL: not known. */
+static const char *pypi_variant(struct site *t, const char *release)
+{
+	const struct torch_row *const *rows = compat_torch_of_release(t->r->c, release);
+	size_t i;
+
+	for (i = 0; rows[i]; i++)
+		if (rows[i]->pypi_default && strcmp(rows[i]->platform, t->platform) == 0)
+			return rows[i]->variant;
+	return NULL;
+}
+
+/* Of which variant torchvision or torchaudio will be: by its label, or by the one index it has. */
+static void pair_variant(struct torch_step *x, const struct want *w)
+{
+	struct site *t = x->t;
+	const char *exact = want_exact(t, w), *plus = exact ? strchr(exact, '+') : NULL;
+	const char *variant = plus ? plus + 1 : NULL;
+	struct sources src;
+	struct wanted *o;
+	size_t i;
+
+	if (!t->torch.known || t->torch.conda || w->url)
+		return;
+	for (i = 0; i < t->out->n_packages; i++)
+		if (fact_is(&t->out->packages[i].name, w->name) &&
+		    (fact_known(&t->out->packages[i].fault) ||
+		     fact_known(&t->out->packages[i].clash)))
+			return;
+	if (!variant && (w->locked || fixed_elsewhere(x, w)))
+		return;
+	if (!variant) {
+		sources_of(t, x->s, w, &src);
+		if (src.unknown || src.n != 1)
+			return;
+		if (src.v[0].kind == INDEX_TORCH)
+			variant = src.v[0].variant;
+		else if (src.v[0].kind == INDEX_PYPI)
+			variant = pypi_variant(t, t->torch.version);
+	}
+	if (!variant)
+		return;
+	o = emit(t, x->s, w);
+	fact_set(&o->variant, variant, source_at(t, &w->at));
+}
+
 static void note_installed(struct torch_step *x)
 {
 	size_t i;
@@ -426,8 +472,10 @@ static void note_installed(struct torch_step *x)
 
 		if (!w->name || w->constraint || !want_holds(x->t, w))
 			continue;
-		if (strcmp(w->name, "torchvision") == 0 || strcmp(w->name, "torchaudio") == 0)
+		if (strcmp(w->name, "torchvision") == 0 || strcmp(w->name, "torchaudio") == 0) {
 			vision_label(x, w);
+			pair_variant(x, w);
+		}
 		x->t->torchvision |= strcmp(w->name, "torchvision") == 0;
 		x->t->torchaudio |= strcmp(w->name, "torchaudio") == 0;
 	}

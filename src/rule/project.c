@@ -246,6 +246,25 @@ static bool index_corrects(const struct wanted *w, const struct torch_row *row)
 	       strcmp(text + 7, row->version) == 0;
 }
 
+/* Labels of torchvision and torchaudio are those of torch. */
+static void pair_labels(struct judge *j, struct remedy *r, const struct planned *p,
+			const char *variant)
+{
+	static const char *const names[] = { "torchvision", "torchaudio" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		const struct wanted *w = project_package(p, names[i]);
+		const char *text = w ? project_text(w) : "", *plus = strchr(text, '+');
+
+		if (!plus || strncmp(plus, "+cu", 3) != 0 || strpbrk(text, ";@[ ") ||
+		    strcmp(plus + 1, variant) == 0)
+			continue;
+		remedy_correct(j, r, &w->text, text,
+			       arena_printf(j->a, "%.*s+%s", (int)(plus - text), text, variant));
+	}
+}
+
 static void pip_correct(struct judge *j, struct remedy *r, const struct planned *p,
 			const struct wanted *w, const struct torch_row *row)
 {
@@ -264,10 +283,14 @@ static void pip_correct(struct judge *j, struct remedy *r, const struct planned 
 	       (fact_known(&w->tool) && !strstr(w->text.source, p->file.value));
 	if (row->pypi_default)
 		new = arena_printf(j->a, "torch==%s", row->version);
+	else if (fact_known(&w->index) && strcmp(w->index.value, row->index_url) == 0)
+		new = build;
 	else if (file)
 		new = arena_printf(j->a, "%s %s\n%s", option, row->index_url, build);
 	else
 		new = arena_printf(j->a, "%s %s %s", build, option, row->index_url);
+	/* First what adds no line, so that the others keep their places. */
+	pair_labels(j, r, p, row->variant);
 	remedy_correct(j, r, &w->text, project_text(w), new);
 }
 

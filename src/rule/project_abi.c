@@ -194,6 +194,48 @@ static void builds(struct judge *j, const struct planned *p, const struct wanted
 
 /* -------- a pair that stayed when a later line took another torch */
 
+/* Is it of another CUDA than torch, so that it refuses to be imported or has no code for the GPU? */
+static bool other_cuda(const struct wanted *torch, const struct wanted *w)
+{
+	const char *have = fact_value(&w->variant, NULL), *want = fact_value(&torch->variant, NULL);
+
+	if (!have || !want || strncmp(want, "cu", 2) != 0 || strcmp(have, want) == 0)
+		return false;
+	if (strncmp(have, "cpu", 3) == 0)
+		return fact_is(&w->name, "torchvision");
+	if (strncmp(have, "cu", 2) != 0)
+		return false;
+	/* Up to 0.13 torchvision wants the same minor too. */
+	return strncmp(have, want, 4) != 0 ||
+	       (fact_is(&w->name, "torchvision") && fact_known(&w->version) &&
+		!version_at_least(w->version.value, "0.14"));
+}
+
+static void pair_of_other_cuda(struct judge *j, const struct planned *p, const struct wanted *w,
+			       const struct wanted *torch)
+{
+	struct finding *f;
+
+	if (!look_has_nvidia(j->s))
+		return;
+	f = project_finding(j, FINDING_TORCH_TORCHVISION_MISMATCH, p, w->name.value, &w->text,
+			    torch->variant.value);
+	if (strncmp(w->variant.value, "cpu", 3) == 0)
+		finding_message(j, f,
+				_("The CPU build of %s would be installed beside torch for %s: its "
+				  "operators have no code for the GPU."),
+				w->name.value, torch->variant.value);
+	else
+		finding_message(
+			j, f,
+			_("%s would be of %s and torch of %s: builds of different CUDA refuse each "
+			  "other."),
+			w->name.value, w->variant.value, torch->variant.value);
+	finding_fact(j, f, "torch", &torch->text, NULL);
+	finding_remedy(j, f, _("Take both from one index: that of %s."), torch->variant.value)
+		->risk = RISK_SAFE;
+}
+
 static void left_pair(struct judge *j, const struct planned *p, const char *name)
 {
 	const struct wanted *torch = project_package(p, "torch"), *w = project_package(p, name);
@@ -201,25 +243,32 @@ static void left_pair(struct judge *j, const struct planned *p, const char *name
 	struct finding *f;
 	struct version v;
 
-	if (!torch || !version || !fact_known(&torch->version) || fact_known(&torch->channel) ||
+	if (!torch || !w || !fact_known(&torch->version) || fact_known(&torch->channel) ||
 	    fact_known(&w->channel) || fact_known(&torch->fault) || fact_known(&w->fault) ||
 	    fact_known(&w->clash) || fact_yes(&w->elsewhere))
 		return;
+	if (other_cuda(torch, w)) {
+		pair_of_other_cuda(j, p, w, torch);
+		return;
+	}
 	/* In one command the installer looks at both. torchaudio 2.11 serves all later ones. */
-	if (strcmp(torch->tool.source, w->tool.source) == 0 ||
+	if (!version || strcmp(torch->tool.source, w->tool.source) == 0 ||
 	    (strcmp(name, "torchaudio") == 0 && version_at_least(version, "2.11")))
 		return;
 	version = arena_strndup(j->a, version, strcspn(version, "+"));
 	release = compat_torch_of(j->c, name, version);
 	if (!release || !version_prefix(view_of(release), &v) || v.n < 2 ||
-	    same_minor(arena_printf(j->a, "%u.%u", v.part[0], v.part[1]), torch->version.value))
+	    strcmp(release, torch->version.value) == 0)
 		return;
 	f = project_finding(j, FINDING_TORCH_TORCHVISION_MISMATCH, p, name, &w->text, NULL);
+	/* Another patch of one minor release usually works. */
+	if (same_minor(arena_printf(j->a, "%u.%u", v.part[0], v.part[1]), torch->version.value))
+		f->severity = SEVERITY_WARNING;
 	finding_message(j, f, _("%s %s is for torch %s, and in the end torch %s is installed."), name,
 			version, release, torch->version.value);
 	finding_fact(j, f, "torch", fact_known(&torch->because) ? &torch->because : &torch->text,
 		     release);
-	finding_remedy(j, f,
+	finding_remedy(j, f, "%s",
 		       _("Install both in one command, and what asks for torch in it too, so that "
 			 "the installer chooses releases that go together."))
 		->risk = RISK_SAFE;

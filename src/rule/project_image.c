@@ -193,7 +193,8 @@ static void tag_missing(struct judge *j, const struct planned *p, const char *wh
  */
 static bool torch_tag(struct judge *j, const struct planned *p)
 {
-	const char *tag = p->image_tag.value, *cuda = fact_value(&p->image_cuda, NULL), *builds = NULL;
+	const char *tag = p->image_tag.value, *builds = NULL;
+	const char *cuda = fact_value(&p->image_cuda, NULL);
 	const char *release = arena_strndup(j->a, tag, strcspn(tag, "-"));
 	const struct torch_row *const *rows = compat_torch_of_release(j->c, release);
 	unsigned cudnn = project_major(fact_value(&p->image_cudnn, NULL)), right = 0;
