@@ -208,61 +208,68 @@ static bool only_carried(const struct step *s, const struct want *w)
 	return asks;
 }
 
+/* A lock or a constraint that names the release wins over a range. */
+static void take_fixed(struct site *t, const struct step *s, size_t i, struct want *ret)
+{
+	const struct want *w = &s->wants[i];
+	size_t k;
+
+	if (want_exact(t, w) || !w->spec)
+		return;
+	for (k = 0; k < s->n_wants; k++)
+		if (k != i && s->wants[k].name && strcmp(s->wants[k].name, w->name) == 0 &&
+		    (s->wants[k].constraint || s->wants[k].locked) &&
+		    want_exact(t, &s->wants[k]) && want_holds(t, &s->wants[k])) {
+			ret->spec = s->wants[k].spec;
+			ret->at = s->wants[k].at;
+		}
+}
+
+/* A row anew, with the clash, the fault and the variant that this step has found already. */
+static struct wanted *emit_again(struct site *t, const struct step *s, const struct want *w)
+{
+	struct fact clash = { 0 }, because = { 0 }, fault = { 0 }, variant = { 0 };
+	const struct wanted *have = NULL;
+	struct wanted *o;
+	size_t k;
+
+	for (k = 0; k < t->out->n_packages; k++)
+		if (fact_is(&t->out->packages[k].name, w->name))
+			have = &t->out->packages[k];
+	if (have && fact_known(&have->clash)) {
+		clash = have->clash;
+		because = have->because;
+	}
+	if (have && fact_known(&have->fault))
+		fault = have->fault;
+	if (have && (fact_known(&have->fault) ||
+		     (fact_known(&have->variant) &&
+		      strcmp(have->tool.source, source_at(t, &s->at)) == 0)))
+		variant = have->variant;
+	o = emit(t, s, w);
+	o->clash = clash;
+	o->because = because;
+	o->fault = fault;
+	o->variant = variant;
+	return o;
+}
+
 static void others(struct site *t, const struct step *s)
 {
 	size_t i;
 
 	for (i = 0; i < s->n_wants; i++) {
 		const struct want *w = &s->wants[i];
-		const char *exact, *version;
+		const char *version;
 		struct wanted *o;
 		struct want copy = *w;
 
 		if (!w->name || w->constraint || is_torch(w->name) || !package_matters(w->name) ||
 		    !want_holds(t, w) || only_carried(s, w))
 			continue;
-		/* A lock or a constraint that names the release wins over a range. */
-		if (!want_exact(t, w) && w->spec) {
-			size_t k;
-
-			for (k = 0; k < s->n_wants; k++)
-				if (k != i && s->wants[k].name &&
-				    strcmp(s->wants[k].name, w->name) == 0 &&
-				    (s->wants[k].constraint || s->wants[k].locked) &&
-				    want_exact(t, &s->wants[k]) && want_holds(t, &s->wants[k])) {
-					copy.spec = s->wants[k].spec;
-					copy.at = s->wants[k].at;
-				}
-		}
-		exact = want_exact(t, &copy);
-		o = NULL;
-		{
-			/* A clash that was noted already stays with its row. */
-			struct fact clash = { 0 }, because = { 0 }, fault = { 0 }, variant = { 0 };
-			const struct wanted *have = NULL;
-			size_t k;
-
-			for (k = 0; k < t->out->n_packages; k++)
-				if (fact_is(&t->out->packages[k].name, w->name))
-					have = &t->out->packages[k];
-			if (have && fact_known(&have->clash)) {
-				clash = have->clash;
-				because = have->because;
-			}
-			if (have && fact_known(&have->fault))
-				fault = have->fault;
-			/* What this step found out of it. */
-			if (have && (fact_known(&have->fault) ||
-				     (fact_known(&have->variant) &&
-				      strcmp(have->tool.source, source_at(t, &s->at)) == 0)))
-				variant = have->variant;
-			o = emit(t, s, &copy);
-			o->clash = clash;
-			o->because = because;
-			o->fault = fault;
-			o->variant = variant;
-		}
-		version = exact;
+		take_fixed(t, s, i, &copy);
+		o = emit_again(t, s, &copy);
+		version = want_exact(t, &copy);
 		if (!version && w->spec && table_of(w->name))
 			version = newest_of(t, table_of(w->name), w->spec, true);
 		if (version)

@@ -194,7 +194,7 @@ static void builds(struct judge *j, const struct planned *p, const struct wanted
 
 /* -------- a pair that stayed when a later line took another torch */
 
-/* Is it of another CUDA than torch, so that it refuses to be imported or has no code for the GPU? */
+/* Is it of another CUDA than torch: refuses to be imported, or has no code for the GPU? */
 static bool other_cuda(const struct wanted *torch, const struct wanted *w)
 {
 	const char *have = fact_value(&w->variant, NULL), *want = fact_value(&torch->variant, NULL);
