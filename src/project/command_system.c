@@ -129,7 +129,6 @@ static const struct {
 	{ .prefix = "cuda-compiler", .act = ACT_TOOLKIT },
 	{ .prefix = "cuda-minimal-build", .act = ACT_TOOLKIT },
 	{ .prefix = "cuda-libraries", .act = ACT_LIBRARY },
-	{ .prefix = "cuda-runtime", .act = ACT_LIBRARY },
 	{ .prefix = "cuda-cudart", .act = ACT_LIBRARY },
 	{ .prefix = "libcublas", .act = ACT_LIBRARY },
 	{ .prefix = "libcudnn", .act = ACT_LIBRARY },
@@ -162,7 +161,14 @@ void command_package(struct shell *sh, const struct word *w)
 				       word_place(sh, w));
 			return;
 		}
-	/* The meta packages: "cuda", "cuda-12-4": driver and toolkit both. */
+	/* The meta packages: "cuda-runtime-12-4" is driver and libraries, */
+	if (strncmp(name, "cuda-runtime-", 13) == 0 || strncmp(name, "cuda-demo-suite-", 16) == 0) {
+		project_action(sh->r, sh->p, ACT_DRIVER, name, NULL, word_place(sh, w));
+		project_action(sh->r, sh->p, ACT_LIBRARY, name, cuda_in(sh->r->a, name),
+			       word_place(sh, w));
+		return;
+	}
+	/* "cuda" and "cuda-12-4": driver and toolkit both. */
 	if (strcmp(name, "cuda") == 0 ||
 	    (strncmp(name, "cuda-", 5) == 0 && name[5] >= '0' && name[5] <= '9')) {
 		project_action(sh->r, sh->p, ACT_DRIVER, name, NULL, word_place(sh, w));

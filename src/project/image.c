@@ -117,10 +117,35 @@ static void torch_image(struct name *n)
 	n->i->libc = "glibc";
 }
 
+/* The images for GPUs hold CUDA and cuDNN of the release, as the table has them. */
+static void tensorflow_libraries(struct name *n)
+{
+	size_t i, count = compat_count(n->c, "tensorflow");
+	struct version want, v;
+
+	if (!n->i->tensorflow || !version_prefix(view_of(n->i->tensorflow), &want) || want.n < 2)
+		return;
+	for (i = 0; i < count; i++) {
+		const struct json *row = compat_row(n->c, "tensorflow", i);
+		const char *version = compat_text(n->c, "tensorflow", i, "version");
+		const char *platform = json_get_str(row, "platform");
+
+		if (!version || !platform || strcmp(platform, "linux_x86_64") != 0 ||
+		    !version_prefix(view_of(version), &v) || v.part[0] != want.part[0] ||
+		    v.part[1] != want.part[1])
+			continue;
+		n->i->cuda = json_get_str(row, "cuda");
+		n->i->cudnn = json_get_str(row, "cudnn");
+		return;
+	}
+}
+
 static void tensorflow_image(struct name *n)
 {
 	if (n->n && is_version(n->parts[0]))
 		n->i->tensorflow = n->parts[0];
+	if (has_part(n, "gpu"))
+		tensorflow_libraries(n);
 	n->i->libc = "glibc";
 	n->i->bare = n->i->tensorflow && !has_part(n, "gpu") && !has_part(n, "devel");
 	n->i->flavor = has_part(n, "gpu") ? "runtime" : "base";

@@ -112,6 +112,8 @@ const char *newest_needs(struct site *t, const char *package);
  */
 const char *range_needs(struct site *t, const char *package, const char *spec,
 			const char *torch);
+/* Variant ("cu124") of the add-on's release on PyPI; NULL when not known. */
+const char *pypi_cuda(struct site *t, const char *package, const char *version);
 /* Packages that bring a torch when there is none. */
 bool brings_torch(const char *name);
 /* Packages that hold it below a version that is not known. */

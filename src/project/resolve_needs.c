@@ -115,6 +115,22 @@ const char *newest_needs(struct site *t, const char *package)
 	return need && strncmp(need, "==", 2) == 0 ? arena_printf(t->r->a, ">=%s", need + 2) : need;
 }
 
+const char *pypi_cuda(struct site *t, const char *package, const char *version)
+{
+	struct compat *c = t->r->c;
+	size_t i, n = compat_count(c, "addon");
+
+	for (i = compat_find(c, "addon", 0, "package", package); i < n;
+	     i = compat_find(c, "addon", i + 1, "package", package)) {
+		const struct json *row = compat_row(c, "addon", i);
+		const char *first = json_get_str(row, "version");
+
+		if (first && strcmp(first, version) == 0)
+			return json_get_str(row, "pypi_cuda");
+	}
+	return NULL;
+}
+
 /* Packages that bring a torch when there is none. */
 bool brings_torch(const char *name)
 {

@@ -429,7 +429,7 @@ static const char *pypi_variant(struct site *t, const char *release)
 	return NULL;
 }
 
-/* Of which variant torchvision or torchaudio will be: by its label, or by the one index it has. */
+/* Of which variant torchvision, torchaudio or xformers will be: by label or by its one index. */
 static void pair_variant(struct torch_step *x, const struct want *w)
 {
 	struct site *t = x->t;
@@ -454,6 +454,8 @@ static void pair_variant(struct torch_step *x, const struct want *w)
 			return;
 		if (src.v[0].kind == INDEX_TORCH)
 			variant = src.v[0].variant;
+		else if (src.v[0].kind == INDEX_PYPI && strcmp(w->name, "xformers") == 0)
+			variant = exact ? pypi_cuda(t, w->name, exact) : NULL;
 		else if (src.v[0].kind == INDEX_PYPI)
 			variant = pypi_variant(t, t->torch.version);
 	}
@@ -476,6 +478,8 @@ static void note_installed(struct torch_step *x)
 			vision_label(x, w);
 			pair_variant(x, w);
 		}
+		if (strcmp(w->name, "xformers") == 0)
+			pair_variant(x, w);
 		x->t->torchvision |= strcmp(w->name, "torchvision") == 0;
 		x->t->torchaudio |= strcmp(w->name, "torchaudio") == 0;
 	}

@@ -105,16 +105,46 @@ static bool class_is(struct judge *j, const struct gpu *g, const char *class)
 	return row && row->gpu_class && strcmp(row->gpu_class, class) == 0;
 }
 
+/*
+ * Branches that have ended are not in the matrix of today; the images of the series name those that
+ * their cuda-compat runs on.
+ */
+static bool images_admit(struct judge *j, const char *series, unsigned branch)
+{
+	size_t i, k = strlen(series), n = compat_count(j->c, "image_tag");
+	const struct json *v;
+	int64_t one;
+
+	for (i = 0; i < n; i++) {
+		const char *version = compat_text(j->c, "image_tag", i, "version");
+		const struct json *first =
+			json_first(json_get(compat_row(j->c, "image_tag", i), "require"));
+
+		if (!version || strncmp(version, series, k) != 0 || version[k] != '.')
+			continue;
+		for (v = json_first(json_get(first, "branches")); v; v = json_next(v))
+			if (json_int(v, &one) && one == (int64_t)branch)
+				return true;
+	}
+	return false;
+}
+
 /* Does libcuda of the image's cuda-compat run on the host's branch, for all GPUs? */
 static bool compat_serves(struct judge *j, const struct planned *p, const char *cuda,
 			  const char *driver)
 {
-	const char *image = fact_value(&p->image_cuda, NULL), *host;
+	const char *image = fact_yes(&p->image_require) ? fact_value(&p->image_cuda, NULL) : NULL;
+	const struct deed *d = project_deed(p, "compat");
+	const struct var *path = project_var(p, "LD_LIBRARY_PATH");
+	const char *host;
 	struct version v;
 	size_t i, n = compat_count(j->c, "forward_compat");
 
-	if (!image || !fact_yes(&p->image_require) || project_major(image) < project_major(cuda) ||
-	    !j->s->n_gpus || !version_prefix(view_of(image), &v) || v.n < 2)
+	/* A package that a step installs serves when the loader is told of its folder. */
+	if (d && fact_known(&d->version) && path && strstr(path->value.value, "/compat"))
+		image = d->version.value;
+	if (!image || project_major(image) < project_major(cuda) || !j->s->n_gpus ||
+	    !version_prefix(view_of(image), &v) || v.n < 2)
 		return false;
 	for (i = 0; i < j->s->n_gpus; i++)
 		if (!class_is(j, &j->s->gpus[i], "datacenter"))
@@ -125,7 +155,7 @@ static bool compat_serves(struct judge *j, const struct planned *p, const char *
 		return false;
 	host = json_get_str(json_get(compat_row(j->c, "forward_compat", i), "hosts"),
 			    arena_printf(j->a, "%u", look_branch(driver)));
-	return host && strcmp(host, "yes") == 0;
+	return host ? strcmp(host, "yes") == 0 : images_admit(j, image, look_branch(driver));
 }
 
 bool project_driver_below(struct judge *j, const struct planned *p, const char *cuda,

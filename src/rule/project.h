@@ -53,9 +53,13 @@ struct lib_need {
 /* Holds what a framework loads from the system against what the image has. */
 void project_system_libraries(struct judge *j, const struct planned *p, const struct lib_need *n);
 
+/* -------- pins beside jax (project_jax.c) */
+void project_jax_pins(struct judge *j, const struct planned *p);
+
 /* -------- add-ons (project_addons.c, project_ort.c) */
 void project_onnxruntime(struct judge *j, const struct planned *p, const struct wanted *w);
 void project_cupy(struct judge *j, const struct planned *p, const struct wanted *w);
+void project_vllm(struct judge *j, const struct planned *p, const struct wanted *w);
 void project_bitsandbytes(struct judge *j, const struct planned *p, const struct wanted *w);
 /* An add-on whose code begins at a compute capability that a GPU does not have. */
 void project_least_cc(struct judge *j, const struct planned *p, const struct wanted *w,

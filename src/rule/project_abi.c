@@ -236,6 +236,25 @@ static void pair_of_other_cuda(struct judge *j, const struct planned *p, const s
 		->risk = RISK_SAFE;
 }
 
+static void xformers_cuda(struct judge *j, const struct planned *p)
+{
+	const struct wanted *torch = project_package(p, "torch");
+	const struct wanted *w = project_package(p, "xformers");
+	struct finding *f;
+
+	if (!torch || !w || fact_known(&w->clash) || fact_known(&torch->channel) ||
+	    fact_known(&torch->fault) || fact_yes(&w->elsewhere) || !other_cuda(torch, w))
+		return;
+	f = project_finding(j, FINDING_ABI_MISMATCH_EXTENSION, p, "xformers", &w->text, NULL);
+	finding_message(j, f,
+			_("xformers would be the build for %s and torch that for %s: its kernels find "
+			  "no libraries of their CUDA."),
+			w->variant.value, torch->variant.value);
+	finding_fact(j, f, "torch", &torch->text, NULL);
+	finding_remedy(j, f, _("Take both from one index: that of %s."), torch->variant.value)
+		->risk = RISK_SAFE;
+}
+
 static void left_pair(struct judge *j, const struct planned *p, const char *name)
 {
 	const struct wanted *torch = project_package(p, "torch"), *w = project_package(p, name);
@@ -340,6 +359,37 @@ static void wheel(struct judge *j, const struct planned *p, const struct wanted 
 			->risk = RISK_SAFE;
 }
 
+/* -------- packages that have wheels for Linux alone */
+
+static void linux_alone(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	static const char *const names[] = { "triton", "vllm", "nvidia-nccl-cu11",
+					     "nvidia-nccl-cu12", "nvidia-nccl-cu13",
+					     "nvidia-cufile-cu12", "nvidia-nvshmem-cu12" };
+	const char *text = project_text(w);
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	if (!fact_is(&p->platform, "windows_x86_64") || fact_known(&w->index) ||
+	    fact_known(&w->channel))
+		return;
+	for (i = 0; i < ARRAY_LEN(names) && !fact_is(&w->name, names[i]); i++)
+		;
+	if (i == ARRAY_LEN(names))
+		return;
+	f = project_finding(j, FINDING_PYTHON_NO_WHEEL, p, w->name.value, &w->text, NULL);
+	finding_message(j, f, _("%s has wheels for Linux alone: on Windows pip finds none."),
+			w->name.value);
+	r = finding_remedy(j, f, "%s",
+			   _("Let the line hold on Linux alone, or work in WSL2; torch needs none of "
+			     "these on Windows."));
+	remedy_command(j, r, "%s; sys_platform == 'linux'", text);
+	if (!strpbrk(text, ";@[ "))
+		remedy_correct(j, r, &w->text, text, r->commands[0]);
+	r->risk = RISK_SAFE;
+}
+
 /* -------- NumPy 2 */
 
 /* Is NumPy 2 what is written, and not only what a range may lead to? */
@@ -408,7 +458,9 @@ static void run_project_abi(struct judge *j)
 		for (k = 0; k < p->n_packages; k++) {
 			builds(j, p, &p->packages[k]);
 			wheel(j, p, &p->packages[k]);
+			linux_alone(j, p, &p->packages[k]);
 		}
+		xformers_cuda(j, p);
 		left_pair(j, p, "torchvision");
 		left_pair(j, p, "torchaudio");
 		numpy2(j, p);

@@ -162,3 +162,24 @@ void project_least_cc(struct judge *j, const struct planned *p, const struct wan
 		return;
 	}
 }
+
+/* vLLM has its own kernels; they were built for 7.0 and later from its first wheels on. */
+void project_vllm(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < j->s->n_gpus; i++) {
+		const struct gpu *g = &j->s->gpus[i];
+
+		if (look_cc(g) <= 0 || look_cc(g) >= 70 || !look_is_nvidia(g))
+			continue;
+		f = project_finding(j, FINDING_GPU_TOO_OLD_FOR_BUILD, p, "vllm", &w->text, "7.0");
+		finding_message(j, f, _("vllm needs compute capability 7.0; %s has %s."),
+				gpu_subject(j, i), fact_value(&g->compute_capability, "?"));
+		finding_remedy(j, f, "%s",
+			       _("Take another server for this GPU, such as llama.cpp, or another GPU."))
+			->risk = RISK_SAFE;
+		return;
+	}
+}

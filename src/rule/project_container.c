@@ -175,6 +175,27 @@ static void not_requested(struct judge *j, const struct planned *p)
 	r->risk = RISK_SAFE;
 }
 
+/* The nvidia runtime gives a container what NVIDIA_VISIBLE_DEVICES says: unset it is plain runc. */
+static void runtime_alone(struct judge *j, const struct planned *p)
+{
+	struct finding *f;
+	struct remedy *r;
+
+	if (!fact_is(&p->gpus, "runtime") || !fact_yes(&p->image_bare) || !look_has_nvidia(j->s) ||
+	    fact_is(&p->kind, "kubernetes") || project_var(p, "NVIDIA_VISIBLE_DEVICES"))
+		return;
+	f = project_finding(j, FINDING_CONTAINER_NO_GPU_REQUESTED, p, "runtime", &p->gpus, NULL);
+	finding_message(j, f,
+			_("The nvidia runtime gives the GPUs that NVIDIA_VISIBLE_DEVICES names, and "
+			  "neither the service nor the image %s sets it: there is none."),
+			p->image.value);
+	finding_fact(j, f, "image", &p->image, NULL);
+	r = finding_remedy(j, f, "%s", _("Set the variable, or ask for the GPUs instead."));
+	remedy_command(j, r, "environment: [NVIDIA_VISIBLE_DEVICES=all]");
+	remedy_command(j, r, "gpus: all");
+	r->risk = RISK_SAFE;
+}
+
 /* -------- driver files in the image */
 
 static void own_driver(struct judge *j, const struct planned *p)
@@ -329,6 +350,7 @@ static void run_project_container(struct judge *j)
 		capabilities(j, p);
 		visible(j, p);
 		not_requested(j, p);
+		runtime_alone(j, p);
 		own_driver(j, p);
 		library_path(j, p);
 	}

@@ -93,7 +93,8 @@ void project_system_libraries(struct judge *j, const struct planned *p, const st
 	const char *name = n->w->name.value, *version = fact_value(&n->w->version, "");
 	unsigned cuda = project_major(fact_value(&p->image_cuda, NULL));
 	unsigned cudnn = project_major(fact_value(&p->image_cudnn, NULL));
-	bool whole = fact_is(&p->image_family, "nvidia/cuda");
+	bool whole = fact_is(&p->image_family, "nvidia/cuda") ||
+		     fact_is(&p->image_family, "tensorflow");
 
 	if (project_has_libraries(p) || has_wheels(p, "cudnn") || !fact_yes(&p->final) ||
 	    look_is_tegra(j))
@@ -478,6 +479,8 @@ static void run_project_frameworks(struct judge *j)
 				project_cupy(j, p, w);
 			if (fact_is(&w->name, "flash-attn"))
 				project_least_cc(j, p, w, FINDING_GPU_FEATURE_UNSUPPORTED);
+			if (fact_is(&w->name, "vllm"))
+				project_vllm(j, p, w);
 			if (fact_is(&w->name, "xformers"))
 				project_least_cc(j, p, w, FINDING_EXTENSION_MISSING_GPU_ARCH);
 		}

@@ -353,51 +353,6 @@ static void tf_and_torch(struct judge *j, const struct planned *p)
 		->risk = RISK_SAFE;
 }
 
-static void jax_pins(struct judge *j, const struct planned *p)
-{
-	static const char *const names[] = { "jax-cuda12-plugin", "jax-cuda13-plugin",
-					     "jax-cuda12-pjrt", "jax-cuda13-pjrt", "jaxlib" };
-	const struct wanted *jax = project_package(p, "jax"), *w;
-	struct finding *f;
-	struct remedy *r;
-	size_t i;
-
-	if (!jax || !fact_yes(&jax->pinned) || !fact_known(&jax->version))
-		return;
-	for (i = 0; i < ARRAY_LEN(names); i++) {
-		struct view rest;
-
-		w = project_package(p, names[i]);
-		if (!w || !fact_yes(&w->pinned) || !fact_known(&w->version) ||
-		    view_is(view_cut(view_of(w->version.value), '+', &rest), jax->version.value))
-			continue;
-		/* jaxlib may be older than jax, down to a least one. */
-		if (strcmp(names[i], "jaxlib") == 0) {
-			size_t at = compat_find(j->c, "jax", 0, "version", jax->version.value);
-			const char *least = at < compat_count(j->c, "jax")
-						    ? compat_text(j->c, "jax", at, "min_jaxlib")
-						    : NULL;
-			const char *have = view_dup(
-				j->a, view_cut(view_of(w->version.value), '+', &rest));
-
-			if (!least || (version_at_least(have, least) &&
-				       version_at_least(jax->version.value, have)))
-				continue;
-		}
-		f = project_finding(j, FINDING_CONFLICTING_PINS, p, names[i], &w->text,
-				    jax->version.value);
-		finding_message(j, f,
-				_("%s %s does not go with jax %s: they must be of one release."),
-				names[i], w->version.value, jax->version.value);
-		finding_fact(j, f, "jax", &jax->text, NULL);
-		r = finding_remedy(
-			j, f, _("Remove the line (the extra of jax brings it), or write %s==%s."),
-			names[i], jax->version.value);
-		r->risk = RISK_SAFE;
-		return;
-	}
-}
-
 /* -------- withdrawn packages */
 
 static bool removed_tf(const struct wanted *w)
@@ -531,7 +486,7 @@ static void run_project_install(struct judge *j)
 		}
 		torch_cudnn(j, p);
 		tf_and_torch(j, p);
-		jax_pins(j, p);
+		project_jax_pins(j, p);
 		mixed_wheels(j, p);
 	}
 }
