@@ -200,6 +200,28 @@ static const char *short_release(struct judge *j, const char *version)
 	return arena_printf(j->a, "%u.%u", v.part[0], v.part[1]);
 }
 
+/* Of the right release, and of another major of CUDA: torchvision refuses to be imported. */
+static void pair_cuda(struct judge *j, const struct python *p, const char *package,
+		      const struct fact *fact)
+{
+	const char *label = strstr(fact->value, "+cu"), *cuda = look_torch_cuda(j, &p->torch);
+	struct finding *f;
+	struct version v;
+
+	if (!label || !label[3] || !label[4] || !cuda || !version_prefix(view_of(cuda), &v) ||
+	    v.part[0] < 10 ||
+	    (label[3] == (char)('0' + v.part[0] / 10) && label[4] == (char)('0' + v.part[0] % 10)))
+		return;
+	f = finding_add(j, FINDING_TORCH_TORCHVISION_MISMATCH, look_prefix(p));
+	finding_message(
+		j, f,
+		_("%s %s and torch for CUDA %s: builds of different CUDA refuse each other."), package,
+		fact->value, cuda);
+	finding_fact(j, f, arena_printf(j->a, "torch.%s", package), fact, NULL);
+	finding_fact(j, f, "torch.version", &p->torch.version, NULL);
+	remedy_torch(j, f, p);
+}
+
 static void pair_in(struct judge *j, const struct python *p, const char *package,
 		    const struct fact *fact)
 {
@@ -214,8 +236,10 @@ static void pair_in(struct judge *j, const struct python *p, const char *package
 		judge_skip(j, "matrix pair", _("the matrix does not know %s %s"), package, version);
 		return;
 	}
-	if (strcmp(wants, release) == 0 || lists_pair(j, release, package, version))
+	if (strcmp(wants, release) == 0 || lists_pair(j, release, package, version)) {
+		pair_cuda(j, p, package, fact);
 		return;
+	}
 	f = finding_add(j, FINDING_TORCH_TORCHVISION_MISMATCH, look_prefix(p));
 	/* Of one minor release the binary interface is the same; another patch release usually
 	 * works. */

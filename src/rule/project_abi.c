@@ -214,13 +214,16 @@ static bool other_cuda(const struct wanted *torch, const struct wanted *w)
 static void pair_of_other_cuda(struct judge *j, const struct planned *p, const struct wanted *w,
 			       const struct wanted *torch)
 {
+	bool cpu = strncmp(w->variant.value, "cpu", 3) == 0;
 	struct finding *f;
 
 	if (!look_has_nvidia(j->s))
 		return;
-	f = project_finding(j, FINDING_TORCH_TORCHVISION_MISMATCH, p, w->name.value, &w->text,
-			    torch->variant.value);
-	if (strncmp(w->variant.value, "cpu", 3) == 0)
+	f = project_finding(j,
+			    cpu ? FINDING_EXTENSION_BUILT_WITHOUT_CUDA
+				: FINDING_TORCH_TORCHVISION_MISMATCH,
+			    p, w->name.value, &w->text, torch->variant.value);
+	if (cpu)
 		finding_message(j, f,
 				_("The CPU build of %s would be installed beside torch for %s: its "
 				  "operators have no code for the GPU."),
