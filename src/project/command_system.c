@@ -251,6 +251,32 @@ static const char *runfile_version(struct arena *a, const char *name)
 	return NULL;
 }
 
+/*
+ * Installers of conda and the source of Python say which Python stands in front of the
+ * distribution's: "Miniconda3-py310_23.11.0-2-Linux-x86_64.sh", "python.org/ftp/python/3.11.9/".
+ */
+static void other_python(struct shell *sh, const struct word *w)
+{
+	static const char *const names[] = { "Miniconda3-", "Miniforge3", "Mambaforge",
+					     "Anaconda3-" };
+	const char *source = strstr(w->text, "ftp/python/3."), *py = strstr(w->text, "-py3");
+	bool conda = false;
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		conda |= strstr(w->text, names[i]) != NULL;
+	if (source) {
+		n = strspn(source + 13, "0123456789");
+		sh->p->python = arena_printf(sh->r->a, "3.%.*s", (int)n, source + 13);
+	} else if (conda) {
+		n = py ? strspn(py + 4, "0123456789") : 0;
+		sh->p->python = n ? arena_printf(sh->r->a, "3.%.*s", (int)n, py + 4) : "";
+	} else {
+		return;
+	}
+	sh->p->python_at = word_place(sh, w);
+}
+
 void command_other(struct shell *sh, const struct command *c)
 {
 	bool fetch = strcmp(base_name(c->words[0].text), "wget") == 0 ||
@@ -262,8 +288,10 @@ void command_other(struct shell *sh, const struct command *c)
 	for (i = 0; i < c->n; i++) {
 		const char *w = c->words[i].text;
 
+		other_python(sh, &c->words[i]);
 		if (strstr(w, ".run") &&
-		    (strstr(w, "NVIDIA-Linux-") || strstr(base_name(w), "cuda_"))) {
+		    (strstr(w, "NVIDIA-Linux-") || strstr(base_name(w), "cuda_") ||
+		     strncmp(base_name(w), "cuda", 4) == 0)) {
 			run = base_name(w);
 			at = i;
 		}

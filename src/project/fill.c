@@ -479,6 +479,8 @@ static void python(struct site *t, const struct snapshot *s)
 
 	if (assumed)
 		fact_set(&t->out->python, assumed, "assumed");
+	else if (t->p->python && !*t->p->python)
+		; /* What the image has by itself is not what pip runs under. */
 	else if (t->p->python)
 		fact_set(&t->out->python, t->p->python, place_text(a, &t->p->python_at));
 	else if (t->image.python)

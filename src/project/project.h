@@ -157,7 +157,7 @@ struct project {
 	size_t n_actions;
 	struct setting *env;
 	size_t n_env;
-	const char *python; /* declared; NULL */
+	const char *python; /* declared; NULL; "": another than the image's, and not known which */
 	struct place python_at;
 	const char *requires_python; /* "==3.12.*" as PEP 440, NULL */
 	bool hosted; /* a CI job on a machine of the CI's provider, which has no GPU */

@@ -340,6 +340,9 @@ static void host_compiler(struct judge *j, const struct planned *p, const struct
 {
 	static const char *const names[] = { "NVCC_CCBIN", "CUDAHOSTCXX", "CXX", "CC" };
 	const char *cuda = fact_value(&p->image_cuda, NULL), *max;
+	/* PyTorch hands CC to nvcc; cmake and nvcc by themselves go by variables of their own. */
+	bool plain = strcmp(line->value, "cmake") == 0 || strcmp(line->value, "nvcc") == 0 ||
+		     strcmp(line->value, "make") == 0;
 	struct version v;
 	struct finding *f;
 	size_t i, at;
@@ -352,7 +355,7 @@ static void host_compiler(struct judge *j, const struct planned *p, const struct
 	max = at < compat_count(j->c, "host_compiler")
 		      ? compat_text(j->c, "host_compiler", at, "gcc_max")
 		      : NULL;
-	for (i = 0; max && i < ARRAY_LEN(names); i++) {
+	for (i = 0; max && i < (plain ? 2 : ARRAY_LEN(names)); i++) {
 		const struct var *e = project_var(p, names[i]);
 		unsigned gcc = e ? gcc_of(e->value.value) : 0;
 
