@@ -205,6 +205,18 @@ static bool backend_source(struct site *t, const struct step *s, const struct wa
 	return true;
 }
 
+/* A page of links given as an index: pip asks for the name below it, and there is nothing. poetry and
+ * uv's flat indexes read such a page. Without a label what a main one would give is left open. */
+static bool dead_index(const struct step *s, const struct index *i, const struct want *w)
+{
+	static const char page[] = "/torch_stable.html";
+	size_t n = strlen(i->url), len = sizeof(page) - 1;
+
+	return (s->tool == BY_PIP || s->tool == BY_UV_PIP) && !i->links && n > len &&
+	       strcmp(i->url + n - len, page) == 0 &&
+	       (!i->main || (w->spec && strchr(w->spec, '+')));
+}
+
 void sources_of(struct site *t, const struct step *s, const struct want *w, struct sources *ret)
 {
 	bool uv = s->tool == BY_UV || s->tool == BY_UV_PIP, main = false;
@@ -218,7 +230,8 @@ void sources_of(struct site *t, const struct step *s, const struct want *w, stru
 	for (i = 0; i < s->n_indexes; i++) {
 		const struct index *x = &s->indexes[i];
 
-		if (x->only_named || x->main || x->fallback || (s->no_index && !x->links))
+		if (x->only_named || x->main || x->fallback || (s->no_index && !x->links) ||
+		    dead_index(s, x, w))
 			continue;
 		if (may_hold_torch(x))
 			ret->unknown = true;
@@ -228,7 +241,7 @@ void sources_of(struct site *t, const struct step *s, const struct want *w, stru
 	for (i = 0; i < s->n_indexes && !s->no_index; i++) {
 		const struct index *x = &s->indexes[i];
 
-		if (!x->main || x->only_named)
+		if (!x->main || x->only_named || dead_index(s, x, w))
 			continue;
 		ret->unknown |= may_hold_torch(x);
 		add_source(ret, x);

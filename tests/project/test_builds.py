@@ -105,6 +105,9 @@ CASES = {
     # ------------------------------------------------ what COPY brings by a pattern
     "a pattern in a folder": ({("Dockerfile",): "", "Dockerfile": "FROM python:3.11-slim\nCOPY reqs/*.txt /tmp/reqs/\nRUN pip install -r /tmp/reqs/gpu.txt\n", "reqs/gpu.txt": "torch==2.8.0\n--index-url " + CU + "cu121\n"}, A100, "wrong-index-tag", "gpu.txt:1"),
     "a pattern of this folder": ({("Dockerfile",): "", "Dockerfile": "FROM python:3.11-slim\nCOPY requirements*.txt /app/\nRUN pip install -r /app/requirements-gpu.txt\n", "requirements-gpu.txt": "torch==2.4.1+cu127\n"}, A100, "wrong-index-tag", "requirements-gpu.txt:1"),
+    "a page of links as an index": ({"requirements.txt": "--extra-index-url " + CU + "torch_stable.html\ntorch==2.3.1+cu121\n"}, A100 + PY, "wrong-index-tag", "requirements.txt:2"),
+    "a page of links as such": ({"requirements.txt": "-f " + CU + "torch_stable.html\ntorch==2.3.1+cu121\n"}, A100 + PY, None, None),
+    "a page of links as an index beside PyPI": ({"requirements.txt": "--extra-index-url " + CU + "torch_stable.html\ntorch==2.3.1\n"}, A100 + PY, None, None),
     # ------------------------------------------------ a Python in front of the distribution's
     "Miniconda's newest Python": ({"Dockerfile": "FROM nvidia/cuda:12.1.1-devel-ubuntu20.04\nRUN wget -q https://repo.anaconda.com/miniconda/Miniconda3-latest-Linux-x86_64.sh -O /m.sh && bash /m.sh -b -p /opt/conda\nENV PATH=/opt/conda/bin:$PATH\nRUN pip install torch==2.5.1\n"}, A100, None, None),
     "Miniconda's Python by its name": ({"Dockerfile": "FROM nvidia/cuda:12.1.1-devel-ubuntu22.04\nRUN wget https://repo.anaconda.com/miniconda/Miniconda3-py38_4.12.0-Linux-x86_64.sh && bash Miniconda3-py38_4.12.0-Linux-x86_64.sh -b -p /opt/conda\nRUN /opt/conda/bin/pip install torch==2.5.1\n"}, A100, "python-no-wheel", "Dockerfile:3"),
