@@ -205,8 +205,10 @@ static bool backend_source(struct site *t, const struct step *s, const struct wa
 	return true;
 }
 
-/* A page of links given as an index: pip asks for the name below it, and there is nothing. poetry and
- * uv's flat indexes read such a page. Without a label what a main one would give is left open. */
+/*
+ * A page of links given as an index: pip asks for the name below it, and there is nothing. poetry
+ * and uv's flat indexes read such a page. Without a label what a main one would give is left open.
+ */
 static bool dead_index(const struct step *s, const struct index *i, const struct want *w)
 {
 	static const char page[] = "/torch_stable.html";

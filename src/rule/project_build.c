@@ -184,17 +184,63 @@ static void no_nvcc(struct judge *j, const struct planned *p, const struct fact 
 	r->risk = RISK_SAFE;
 }
 
+/* -------- which nvcc it is */
+
+/* The CUDA of the package nvidia-cuda-toolkit of Ubuntu (packages.ubuntu.com). */
+static const char *ubuntu_toolkit(const struct planned *p)
+{
+	static const struct {
+		const char *glibc, *cuda;
+	} of[] = { { "2.27", "9.1" }, { "2.31", "10.1" }, { "2.35", "11.5" }, { "2.39", "12.0" } };
+	const char *image = fact_value(&p->image, "");
+	size_t i;
+
+	/* The images of PyTorch 2.2 to 2.8 are of Ubuntu 22.04. */
+	if (strncmp(image, "pytorch/pytorch:2.", 18) == 0 && image[18] >= '2' && image[18] <= '8' &&
+	    image[19] == '.')
+		return "11.5";
+	if (strncmp(image, "ubuntu:", 7) != 0)
+		return NULL;
+	for (i = 0; i < ARRAY_LEN(of); i++)
+		if (fact_is(&p->glibc, of[i].glibc))
+			return of[i].cuda;
+	return NULL;
+}
+
+/*
+ * The CUDA of the only nvcc: of a devel image, or of the one toolkit that an image without one
+ * gets; NULL: not known.
+ */
+static const char *nvcc_cuda(const struct planned *p, const struct fact **ret)
+{
+	const struct deed *d = project_deed(p, "toolkit");
+	bool devel = fact_is(&p->image_flavor, "devel");
+	size_t i;
+
+	*ret = d ? &d->what : &p->image;
+	if (!d)
+		return devel ? fact_value(&p->image_cuda, NULL) : NULL;
+	for (i = 0; i < p->n_deeds; i++)
+		if (&p->deeds[i] != d && fact_is(&p->deeds[i].act, "toolkit"))
+			return NULL;
+	if (devel || project_var(p, "CUDA_HOME") || fact_is(&p->image_family, "conda") ||
+	    !fact_is(&d->what, "nvidia-cuda-toolkit"))
+		return NULL;
+	return ubuntu_toolkit(p);
+}
+
 /* -------- nvcc against the GPU */
 
 static void toolkit_gpu(struct judge *j, const struct planned *p, const struct fact *line)
 {
-	const char *cuda = fact_value(&p->image_cuda, NULL);
+	const struct fact *from;
+	const char *cuda = nvcc_cuda(p, &from);
 	const struct cuda_row *row;
 	struct finding *f;
 	bool old;
 	size_t i;
 
-	if (!cuda || !fact_is(&p->image_flavor, "devel") || project_deed(p, "toolkit"))
+	if (!cuda)
 		return;
 	row = compat_cuda(j->c, cuda);
 	for (i = 0; row && i < j->s->n_gpus; i++) {
@@ -209,14 +255,14 @@ static void toolkit_gpu(struct judge *j, const struct planned *p, const struct f
 		/* PTX of an older nvcc may still be compiled for a newer GPU when it runs. */
 		f = project_finding(
 			j, old ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
-			p, "image", &p->image, NULL);
+			p, from == &p->image ? "image" : from->value, from, NULL);
 		finding_message(
 			j, f,
 			old ? _("%s: the image's nvcc is of CUDA %s, which can no longer target %s.")
 			    : _("%s: the image's nvcc is of CUDA %s, which does not know %s yet."),
 			line->value, cuda, gpu_subject(j, i));
 		finding_fact(j, f, "compiles", line, NULL);
-		if (old)
+		if (old || cc < 100)
 			finding_remedy(
 				j, f, "%s",
 				_("Take a devel image of CUDA 12.x: nvidia/cuda:12.6.3-devel-ubuntu22.04."))
@@ -299,19 +345,20 @@ static void arch_list(struct judge *j, const struct planned *p, const struct fac
 static void torch_toolkit(struct judge *j, const struct planned *p, const struct fact *line)
 {
 	const struct wanted *torch = project_package(p, "torch");
-	const char *cuda = fact_value(&p->image_cuda, NULL);
+	const struct fact *from;
+	const char *cuda = nvcc_cuda(p, &from);
 	struct finding *f;
 
-	if (!torch || !fact_known(&torch->cuda) || !cuda || !fact_is(&p->image_flavor, "devel") ||
-	    project_deed(p, "toolkit") || project_major(cuda) == project_major(torch->cuda.value) ||
+	if (!torch || !fact_known(&torch->cuda) || !cuda ||
+	    project_major(cuda) == project_major(torch->cuda.value) ||
 	    fact_known(&torch->fault) || judge_has(j, FINDING_TOOLKIT_TOO_NEW_FOR_GPU))
 		return;
 	/* cmake and nvcc by themselves know no torch, PyCUDA neither. */
 	if (strcmp(line->value, "cmake") == 0 || strcmp(line->value, "nvcc") == 0 ||
 	    strcmp(line->value, "make") == 0 || strstr(line->value, "pycuda"))
 		return;
-	f = project_finding(j, FINDING_TOOLKIT_TORCH_MISMATCH, p, "image", &p->image,
-			    torch->cuda.value);
+	f = project_finding(j, FINDING_TOOLKIT_TORCH_MISMATCH, p,
+			    from == &p->image ? "image" : from->value, from, torch->cuda.value);
 	finding_message(
 		j, f,
 		_("%s is compiled with nvcc of CUDA %s against torch for CUDA %s: the majors must be the "

@@ -302,10 +302,12 @@ static void torch_cudnn(struct judge *j, const struct planned *p)
 	r->risk = RISK_SAFE;
 }
 
-/* tensorflow[and-cuda] and torch each pin their cuDNN. */
+/* tensorflow[and-cuda] and torch each pin their cuDNN. The releases after the first of a minor stay
+ * with its cuDNN; from 2.20 on it is a range. */
 static const char *tf_cudnn(struct judge *j, const char *version)
 {
 	size_t i, n = compat_count(j->c, "tensorflow");
+	struct version v;
 	const char *pin;
 
 	for (i = compat_find(j->c, "tensorflow", 0, "version", version); i < n;
@@ -315,7 +317,16 @@ static const char *tf_cudnn(struct judge *j, const char *version)
 		if (pin)
 			return pin;
 	}
-	return NULL;
+	if (!version_parse(view_of(version), &v) || v.n < 2 || v.part[0] != 2 || v.part[1] < 15 ||
+	    v.part[1] > 19)
+		return NULL;
+	i = compat_find(j->c, "tensorflow", 0, "version",
+			arena_printf(j->a, "2.%u.0", (unsigned)v.part[1]));
+	if (i >= n)
+		i = compat_find(j->c, "tensorflow", 0, "version",
+				arena_printf(j->a, "2.%u.1", (unsigned)v.part[1]));
+	pin = i < n ? json_get_str(compat_row(j->c, "tensorflow", i), "cudnn") : NULL;
+	return pin ? arena_printf(j->a, "==%s.*", pin) : NULL;
 }
 
 static void tf_and_torch(struct judge *j, const struct planned *p)

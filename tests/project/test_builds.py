@@ -15,6 +15,7 @@ PYG = "https://data.pyg.org/whl/"
 MM = "https://download.openmmlab.com/mmcv/dist/"
 APT = "RUN apt-get update && apt-get install -y python3-pip git\n"
 A100_PY = A100 + PY
+RTX4090 = ["gpu=NVIDIA GeForce RTX 4090", "driver=550.90.07", "os=linux", "arch=x86_64"]
 
 
 def uv(dependencies, sources, tag="cu128"):
@@ -108,6 +109,14 @@ CASES = {
     "a page of links as an index": ({"requirements.txt": "--extra-index-url " + CU + "torch_stable.html\ntorch==2.3.1+cu121\n"}, A100 + PY, "wrong-index-tag", "requirements.txt:2"),
     "a page of links as such": ({"requirements.txt": "-f " + CU + "torch_stable.html\ntorch==2.3.1+cu121\n"}, A100 + PY, None, None),
     "a page of links as an index beside PyPI": ({"requirements.txt": "--extra-index-url " + CU + "torch_stable.html\ntorch==2.3.1\n"}, A100 + PY, None, None),
+    # ------------------------------------------------ the distribution's own toolkit
+    "its nvcc is too old for the GPU": ({"Dockerfile": "FROM ubuntu:22.04\nRUN apt-get update && apt-get install -y python3-pip git nvidia-cuda-toolkit\nRUN pip3 install torch==2.4.1 ninja\nCOPY ext /ext\nRUN pip3 install --no-build-isolation /ext\n"}, RTX4090, "toolkit-too-old-for-gpu", "Dockerfile:2"),
+    "its nvcc is of another major": ({"Dockerfile": "FROM pytorch/pytorch:2.4.0-cuda12.1-cudnn9-runtime\nRUN apt-get update && apt-get install -y python3-pip git nvidia-cuda-toolkit\nCOPY ext /ext\nRUN pip install --no-build-isolation /ext\n"}, A100, "toolkit-torch-mismatch", "Dockerfile:2"),
+    "its nvcc is of torch's major": ({"Dockerfile": "FROM ubuntu:22.04\nRUN apt-get update && apt-get install -y python3-pip git nvidia-cuda-toolkit\nRUN pip3 install torch==2.4.1 ninja --index-url " + CU + "cu118\nCOPY ext /ext\nRUN pip3 install --no-build-isolation /ext\n"}, A100, None, None),
+    "it is there and nothing compiles": ({"Dockerfile": "FROM ubuntu:22.04\nRUN apt-get update && apt-get install -y python3-pip git nvidia-cuda-toolkit\nRUN pip3 install torch==2.4.1\n"}, A100, None, None),
+    # ------------------------------------------------ cuDNN of TensorFlow's later releases
+    "cuDNN of a later release of TensorFlow": ({"requirements.txt": "tensorflow[and-cuda]==2.16.2\ntorch==2.4.1\n"}, A100 + PY, "conflicting-pins", "requirements.txt:1"),
+    "TensorFlow without its CUDA": ({"requirements.txt": "tensorflow==2.16.2\ntorch==2.4.1+cpu\n--extra-index-url " + CU + "cpu\n"}, A100 + PY, "cpu-only-wheel", "requirements.txt:2"),
     # ------------------------------------------------ a Python in front of the distribution's
     "Miniconda's newest Python": ({"Dockerfile": "FROM nvidia/cuda:12.1.1-devel-ubuntu20.04\nRUN wget -q https://repo.anaconda.com/miniconda/Miniconda3-latest-Linux-x86_64.sh -O /m.sh && bash /m.sh -b -p /opt/conda\nENV PATH=/opt/conda/bin:$PATH\nRUN pip install torch==2.5.1\n"}, A100, None, None),
     "Miniconda's Python by its name": ({"Dockerfile": "FROM nvidia/cuda:12.1.1-devel-ubuntu22.04\nRUN wget https://repo.anaconda.com/miniconda/Miniconda3-py38_4.12.0-Linux-x86_64.sh && bash Miniconda3-py38_4.12.0-Linux-x86_64.sh -b -p /opt/conda\nRUN /opt/conda/bin/pip install torch==2.5.1\n"}, A100, "python-no-wheel", "Dockerfile:3"),
