@@ -303,6 +303,29 @@ static bool misfit_known(const struct triage *t)
 	return false;
 }
 
+/* An old GPU that the release's default build has left out; for a new one people take another. */
+static bool left_out_by_default(struct triage *t, const struct torch *torch)
+{
+	const struct torch_row *const *rows = release(t, torch->version.value);
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	while (*rows && !((*rows)->pypi_default && (*rows)->cuda && (*rows)->arch_list))
+		rows++;
+	for (i = 0; *rows && i < s->n_gpus; i++) {
+		struct look_archs a = { .list = (const char *const *)(*rows)->arch_list,
+					.n = (*rows)->n_arch };
+		int cc = look_cc(&s->gpus[i]);
+
+		if (cc <= 0 || is_tegra(cc) || has_code(t, *rows, &s->gpus[i]) ||
+		    !left_behind(&a, cc, highest(a.list, a.n)))
+			continue;
+		misfit(t, i, true, 70);
+		return true;
+	}
+	return false;
+}
+
 /* A GPU at one of the ends of the range is the one that most builds leave out. */
 static bool end_of_range(struct triage *t, const struct cuda_row *row)
 {
@@ -355,6 +378,9 @@ static void by_age(struct triage *t)
 	served = torch && !triage_has(t, "arch-misfit") && every_build_has(t, torch);
 	if (known &&
 	    beyond(t, newest ? compat_cuda(t->j->c, newest) : row ? row : said_cuda(t)))
+		return;
+	if (torch && !served && !triage_has(t, "ext-native-call") &&
+	    !triage_has(t, "ext-native-frame") && left_out_by_default(t, torch))
 		return;
 	if (known && !served && end_of_range(t, row))
 		return;
