@@ -331,6 +331,9 @@ static bool end_of_range(struct triage *t, const struct cuda_row *row)
 {
 	const struct snapshot *s = t->j->s;
 	int low = lowest_cc(s), high = highest_cc(s);
+	/* Nothing is known of what runs: builds of today begin above Volta. */
+	bool bare = !row && !(s->n_pythons && fact_known(&s->pythons[0].torch.version)) &&
+		    !triage_has(t, "addon-named") && !triage_has(t, "cuda-said");
 	size_t i;
 
 	for (i = 0; i < s->n_gpus; i++) {
@@ -347,8 +350,8 @@ static bool end_of_range(struct triage *t, const struct cuda_row *row)
 			misfit(t, i, false, 66);
 			return true;
 		}
-		if (cc == low && low < 70) {
-			misfit(t, i, true, 66);
+		if (cc == low && (low < 70 || (low == 70 && bare))) {
+			misfit(t, i, true, low < 70 ? 66 : 56);
 			return true;
 		}
 	}

@@ -113,6 +113,16 @@ static bool of_run(struct paste *p, struct view s, struct regex_match *m)
 		s, m);
 }
 
+/* A program that says so below the end of an installation has another PyTorch than that one's. */
+static void after_install(struct paste *p, struct view v, size_t i)
+{
+	const char *put = sign_value(p, "installed-torch");
+	size_t n = put ? strcspn(put, "+") : 0;
+
+	if (n && v.n >= n && (strncmp(v.p, put, n) != 0 || (v.n > n && v.p[n] == '.')))
+		sign_add(p, "runs-other-torch", i, v);
+}
+
 /* Behind a command that prints it, or below a cell of a notebook that ends with it. */
 static bool asked_above(const struct paste *p, size_t i)
 {
@@ -134,6 +144,7 @@ static void versions_line(struct paste *p, size_t i)
 		for (k = 1; k + 1 < m.n && !m.group[k].n; k++)
 			;
 		version(p, "run-torch", "pip-torch-version", m.group[k], i);
+		after_install(p, m.group[k], i);
 	} else if (view_find(s, "orch") >= 0 &&
 		   paste_match(p,
 			       "\\bpip3? (?:list|freeze|show)\\b[^\\n]{0,30}?\\btorch\\W{1,4}"
