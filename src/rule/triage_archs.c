@@ -126,7 +126,7 @@ static void misfit(struct triage *t, size_t i, bool old, int weight)
 /* A chip of Jetson, which runs no code of the desktop chips beside it in a list. */
 static bool is_tegra(int cc)
 {
-	return cc == 53 || cc == 62 || cc == 72 || cc == 87;
+	return cc == 53 || cc == 62 || cc == 72 || cc == 87 || cc == 101 || cc == 110;
 }
 
 /* Left out by a list that knows newer ones; a Jetson is left out of lists that begin below it. */
@@ -189,6 +189,10 @@ static bool by_list(struct triage *t)
 	}
 	if (known && a.from_table && another_runs(t))
 		return true;
+	/* The list in the message itself has what runs there: code of the same generation. */
+	if (known && !a.from_table && triage_has(t, "arch-misfit") &&
+	    !triage_has(t, "no-kernel-image"))
+		triage_add(t, FINDING_HARMLESS_WARNING, 72, "arch-misfit");
 	/* PyTorch itself has code for every GPU here: it is something else that lacks it. */
 	if (known && triage_has(t, "no-kernel-image") && !triage_has(t, "uninstalled-torch"))
 		triage_add(t, FINDING_EXTENSION_MISSING_GPU_ARCH, 80, "no-kernel-image");
