@@ -94,6 +94,27 @@ static bool one_index(const struct snapshot *s)
 	return v && *v >= '1' && *v <= '9' && strspn(v, "0123456789") == strlen(v);
 }
 
+/* CUDA_VISIBLE_DEVICES begins with an index above 0. */
+static bool index_above(const struct snapshot *s)
+{
+	const char *v = snapshot_env(s, "CUDA_VISIBLE_DEVICES");
+
+	return v && *v >= '1' && *v <= '9';
+}
+
+/* Each container that was started with GPUs ran one test and ended, and another without. */
+static bool gpus_only_tested(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i, asked = 0, tested = 0;
+
+	for (i = 0; i < s->n_signs; i++) {
+		asked += fact_is(&s->signs[i].id, "container-gpu-asked");
+		tested += fact_is(&s->signs[i].id, "container-gpu-test");
+	}
+	return tested > 0 && asked == tested && triage_has(t, "container-gpu-not-asked");
+}
+
 /* nvcc of another major than the CUDA of PyTorch, which then refuses to compile with it. */
 static bool toolkit_other_major(struct triage *t, const struct torch *torch)
 {
@@ -170,6 +191,7 @@ static void variable_atoms(struct triage *t, const struct torch *torch)
 		     env_starts(s, "NVIDIA_VISIBLE_DEVICES", "MIG-"),
 	     "given-by-uuid");
 	when(t, one_index(s), "one-index");
+	when(t, index_above(s), "index-above");
 	when(t, several_instances(s), "mig-several");
 	when(t,
 	     snapshot_env(s, "LD_LIBRARY_PATH") &&
@@ -203,6 +225,7 @@ static void fact_atoms(struct triage *t)
 	when(t, torch && fact_known(&torch->version), "torch");
 	variable_atoms(t, torch);
 	when(t, triage_stack_fails(t), "stack-fails");
+	when(t, gpus_only_tested(t), "container-gpu-only-tested");
 	build_atoms(t, torch);
 	when(t, s->n_gpus > 0, "gpu");
 	when(t, look_virtual_gpu(s), "vgpu");

@@ -70,8 +70,13 @@ static bool below(struct triage *t, const char *cuda, const struct fact *driver,
 	bool inferred;
 
 	*ret_least = compat_min_driver(t->j->c, cuda, look_is_windows(t->j->s), &inferred);
-	if (ceiling && look_branch(ceiling) >= look_branch(cuda))
+	/* Before CUDA 11 each release needed a driver of its own. */
+	if (ceiling && look_branch(cuda) < 11) {
+		if (version_cmp_str(ceiling, cuda) >= 0)
+			return false;
+	} else if (ceiling && look_branch(ceiling) >= look_branch(cuda)) {
 		return false;
+	}
 	if (driver)
 		return look_driver_below(driver->value, *ret_least);
 	return ceiling != NULL && *ret_least;
@@ -91,12 +96,14 @@ static void needs(struct triage *t)
 		cuda = triage_value(t, "needs-cuda");
 	/* conda brings this CUDA, and with it no build for the processor alone. */
 	if (!cuda && !triage_has(t, "conda-torch-cpu") && !triage_has(t, "torch-is-cpu"))
-		cuda = triage_value(t, "pytorch-cuda-asked");
+		cuda = triage_value(t, triage_has(t, "pytorch-cuda-asked")
+					       ? "pytorch-cuda-asked"
+					       : "conda-pytorch-toolkit");
 	if (cuda && !strchr(cuda, '.'))
 		cuda = arena_printf(t->j->a, "%s.0", cuda);
 	if (!cuda || !fails(t) || !below(t, cuda, driver, &least) || triage_has(t, "tegra"))
 		return;
-	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 76, "needs-cuda|pytorch-cuda-asked|cuda-ceiling");
+	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 76, "needs-cuda|pytorch-cuda-asked|conda-pytorch-toolkit|cuda-ceiling");
 	finding_message(t->j, f,
 			_("The driver is too old for CUDA %s, which the program brings: that "
 			  "needs %s or newer."),

@@ -178,6 +178,22 @@ static bool not_passed(const struct triage *t, const struct soname *want)
 	       strtol(at + 6, NULL, 10) == strtol(want->version, NULL, 10);
 }
 
+/* nvcc answers, and its toolkit brings this library in this version. */
+static bool of_toolkit(const struct triage *t, const struct soname *want)
+{
+	static const char *const names[] = { "libcudart", "libcublas", "libcublasLt" };
+	const char *kit = triage_value(t, "nvcc-release");
+	size_t i;
+
+	if (!kit || !*want->version || triage_has(t, "container"))
+		return false;
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(want->name, names[i]) == 0)
+			return look_branch(kit) == look_branch(want->version) &&
+			       (look_branch(kit) >= 11 || serves(kit, want->version));
+	return false;
+}
+
 /* The loader looks there without being told: what lies there and is not found is broken. */
 static bool default_folder(const struct sign *g)
 {
@@ -215,7 +231,8 @@ static void missing(struct triage *t, const struct sign *g)
 		return;
 	cudnn = strncmp(want.name, "libcudnn", 8) == 0;
 	have = listed(t, &want, &where);
-	if (have != HAVE_SAME && !cudnn && (in_wheel(t, &want) || not_passed(t, &want)))
+	if (have != HAVE_SAME && !cudnn &&
+	    (in_wheel(t, &want) || not_passed(t, &want) || of_toolkit(t, &want)))
 		have = HAVE_SAME;
 	if (cudnn && have == HAVE_NONE && another_cudnn(t, &want, &where))
 		have = HAVE_OTHER;

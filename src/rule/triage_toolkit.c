@@ -127,8 +127,22 @@ static void home_without_nvcc(struct triage *t)
 static struct view toolkit_of(const char *path)
 {
 	const char *v = path ? strstr(path, "/cuda-") : NULL;
+	const char *win = path && !v ? strstr(path, "CUDA\\v") : NULL;
 
-	return (struct view){ v ? v + 6 : NULL, v ? strspn(v + 6, "0123456789.") : 0 };
+	v = v ? v + strlen("/cuda-") : win ? win + strlen("CUDA\\v") : NULL;
+	return (struct view){ v, v ? strspn(v, "0123456789.") : 0 };
+}
+
+/* The shell's nvcc is of this CUDA, by its path or by what it prints. */
+static bool nvcc_of(const struct triage *t, const char *cuda)
+{
+	struct view nvcc = toolkit_of(triage_value(t, "nvcc-path"));
+	const char *kit = triage_value(t, "nvcc-release");
+	size_t n = strlen(cuda);
+
+	if (nvcc.n)
+		return view_is(nvcc, cuda);
+	return kit && strncmp(kit, cuda, n) == 0 && !isdigit((unsigned char)kit[n]);
 }
 
 /* nvcc of the shell is of PyTorch's CUDA, and CUDA_HOME, which a build asks first, of another. */
@@ -137,18 +151,63 @@ static void home_of_other(struct triage *t)
 	const struct torch *torch = t->j->s->n_pythons ? &t->j->s->pythons[0].torch : NULL;
 	const char *cuda = torch ? look_torch_cuda(t->j, torch) : NULL;
 	const struct fact *v = snapshot_env_fact(t->j->s, "CUDA_HOME");
-	struct view home = toolkit_of(v ? v->value : NULL);
-	struct view nvcc = toolkit_of(triage_value(t, "nvcc-path"));
+	struct view home;
 	struct finding *f;
 
-	if (!cuda || !home.n || !nvcc.n || view_is(home, cuda) || !view_is(nvcc, cuda))
+	if (!v)
+		v = snapshot_env_fact(t->j->s, "CUDA_PATH");
+	home = toolkit_of(v ? v->value : NULL);
+	if (!cuda || !home.n || view_is(home, cuda) || !nvcc_of(t, cuda))
 		return;
-	f = triage_add(t, FINDING_CUDA_HOME_WRONG, 84, "nvcc-path");
+	f = triage_add(t, FINDING_CUDA_HOME_WRONG, 84, "nvcc-path|nvcc-release");
 	finding_fact(t->j, f, "CUDA_HOME", v, cuda);
+}
+
+/* The shell's nvcc is of a conda environment, and CUDA_HOME, where a build that fails looks for
+ * headers, is elsewhere. */
+static void home_outside_env(struct triage *t)
+{
+	const struct fact *v = snapshot_env_fact(t->j->s, "CUDA_HOME");
+	const char *nvcc = triage_value(t, "nvcc-path");
+	struct finding *f;
+
+	if (!v || !nvcc || v->value[0] != '/' || !strstr(nvcc, "/envs/") ||
+	    strncmp(nvcc, v->value, strlen(v->value)) == 0 || !triage_has(t, "compiling"))
+		return;
+	f = triage_add(t, FINDING_CUDA_HOME_WRONG, 80, "nvcc-path");
+	finding_fact(t->j, f, "CUDA_HOME", v, NULL);
+}
+
+/* nvcc is of none of the toolkits that a listing of /usr/local shows, and one of those is newer. */
+static void of_no_folder(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *kit = triage_value(t, "nvcc-release");
+	const char *nvcc = triage_value(t, "nvcc-path");
+	bool newer = false;
+	size_t i;
+
+	if (!kit || (nvcc && !view_starts(view_of(nvcc), "/usr")))
+		return;
+	for (i = 0; i < s->n_signs; i++) {
+		const char *have;
+
+		if (!fact_is(&s->signs[i].id, "toolkit-folder"))
+			continue;
+		have = fact_value(&s->signs[i].value, "-");
+		if (strncmp(kit, have, strlen(have)) == 0 &&
+		    !isdigit((unsigned char)kit[strlen(have)]))
+			return;
+		newer |= version_cmp_str(have, kit) > 0;
+	}
+	if (newer)
+		triage_add(t, FINDING_TOOLKIT_SHADOWED, 84, "nvcc-release toolkit-folder");
 }
 
 void triage_toolkit(struct triage *t)
 {
+	of_no_folder(t);
+	home_outside_env(t);
 	cuda_home(t);
 	absent_toolkit(t);
 	home_without_nvcc(t);

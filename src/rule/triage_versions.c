@@ -35,8 +35,8 @@ static void nvcc_arch(struct triage *t)
 	old = cc < 75 && !(row && row->nvcc_min_cc > 0 && cc >= row->nvcc_min_cc);
 	if (row && row->nvcc_max_cc > 0 && cc > row->nvcc_max_cc)
 		old = false;
-	/* What came before CUDA 8, of which no bounds are known, ends below Pascal. */
-	if (s->n_toolkits && fact_known(&s->toolkits[0].version) && cc >= 60 &&
+	/* What came before CUDA 8, of which no bounds are known, had dropped 1.x at most. */
+	if (s->n_toolkits && fact_known(&s->toolkits[0].version) && cc >= 20 &&
 	    look_branch(s->toolkits[0].version.value) < 8)
 		old = false;
 	if (!row && cc >= 60 && folder_of_old_cuda(t))

@@ -34,7 +34,7 @@ static void ray(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p, "^\\s*(\\d+\\.\\d+)/(\\d+\\.\\d+) GPU\\b", s, &m)) {
+	if (paste_match(p, "(?:^|[\\s,])(\\d+\\.\\d+)/(\\d+\\.\\d+) GPU\\b", s, &m)) {
 		sign_add(p, "ray", i, m.group[2]);
 		if (view_starts(m.group[2], "0.0"))
 			sign_add(p, "ray-no-gpu", i, m.group[2]);

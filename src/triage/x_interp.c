@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/regex.h"
+#include "model/version.h"
 #include "triage/paste.h"
 #include "triage/sign.h"
 
@@ -152,12 +153,40 @@ static void toolkit(struct paste *p, struct view s, size_t i)
 			"\\b(?:module|ml) (?:load |add |\\+)?(?:\\S+ )*?(?:\\w+/)?"
 			"(?:cuda|cudatoolkit|cuda-toolkit)/(\\d+\\.\\d+)",
 			cmd.n ? cmd : s, &m) ||
-	    paste_match(p, "^(?:export )?PATH=\\S*/usr/local/cuda-(\\d+\\.\\d+)/bin",
+	    paste_match(p,
+			"^(?:export )?PATH=\\S*/usr/local/cuda-(\\d+\\.\\d+)/bin|"
+			"(?:--cuda_home[= ]|-DCUDA_?TOOLKIT_ROOT(?:_DIR)?=)\\S*\\bcuda-(\\d+\\.\\d+)",
 			cmd.n ? cmd : s, &m))
-		sign_add(p, "cuda-put-first", i, m.group[1]);
-	else if (had && paste_match(p, "\\brelease (\\d+\\.\\d+), V\\d", s, &m) &&
+		sign_add(p, "cuda-put-first", i, m.group[m.group[1].n ? 1 : 2]);
+	else if (had &&
+		 paste_match(p,
+			     "\\b(?:release |CUDA compiler identification is NVIDIA )"
+			     "(\\d+\\.\\d+)(?:, V\\d|\\.\\d)",
+			     s, &m) &&
 		 !view_is(m.group[1], had))
 		sign_add(p, "nvcc-not-put-first", i, m.group[1]);
+}
+
+/* What nvcc prints when the shell finds it, and when it is called by its path: the older comes
+ * first in PATH. */
+static void two_nvccs(struct paste *p, struct view s, size_t i)
+{
+	const struct line *l = &p->t.lines[i];
+	struct view cmd = l->by != NO_COMMAND ? line_cmd(&p->t.lines[l->by]) : (struct view){ 0 };
+	struct regex_match m;
+	const char *other, *here;
+	bool path;
+
+	if (!paste_match(p, "\\brelease (\\d+\\.\\d+), V\\d", s, &m))
+		return;
+	path = paste_match(p, "^(?:sudo )?(?:/usr/local|/opt)/\\S*/nvcc\\b", cmd, NULL);
+	if (!path && !paste_match(p, "^(?:/usr/bin/)?nvcc\\b", cmd, NULL))
+		return;
+	other = sign_value(p, path ? "nvcc-of-shell" : "nvcc-of-path");
+	sign_add(p, path ? "nvcc-of-path" : "nvcc-of-shell", i, m.group[1]);
+	here = view_dup(p->a, m.group[1]);
+	if (other && version_cmp_str(path ? here : other, path ? other : here) > 0)
+		sign_add(p, "nvcc-newer-hidden", i, view_of(path ? here : other));
 }
 
 static void interp_line(struct paste *p, size_t i)
@@ -173,6 +202,8 @@ static void interp_line(struct paste *p, size_t i)
 	}
 	if (view_find(s, "cuda") >= 0 || view_find(s, "CUDA") >= 0 || view_find(s, "release ") >= 0)
 		toolkit(p, s, i);
+	if (view_find(s, "release ") >= 0)
+		two_nvccs(p, s, i);
 }
 
 const struct extractor extract_interp = { .name = "interp", .line = interp_line };

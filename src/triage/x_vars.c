@@ -41,6 +41,18 @@ static bool is_sentence(struct paste *p, struct view name, struct view value)
 	       paste_match(p, "[^\\s,:][^,]*\\s\\S", value, NULL);
 }
 
+/* os.environ["CUDA_VISIBLE_DEVICES"] = args.gpu: a name of the program's own, whose value nobody
+ * tells. */
+static bool names_value(struct view before, struct view v)
+{
+	size_t n = before.n;
+
+	while (n && strchr(" =", before.p[n - 1]))
+		n--;
+	return n && before.p[n - 1] == ']' && v.n &&
+	       (v.p[0] == '_' || (v.p[0] | 0x20) >= 'a') && (v.p[0] | 0x20) <= 'z';
+}
+
 /* srun ... bash -c 'echo $CUDA_VISIBLE_DEVICES; ...': the first line that comes of it. */
 static void echoed(struct paste *p, size_t i)
 {
@@ -104,6 +116,10 @@ static void variables_line(struct paste *p, size_t i)
 	}
 	for (n = 0; n < 12 && paste_match(p, known, s, &m); n++) {
 		v = m.group[2];
+		if (names_value((struct view){ s.p, (size_t)(v.p - s.p) }, v)) {
+			s = view_skip(s, m.end);
+			continue;
+		}
 		if (v.n >= 2 && (v.p[0] == '"' || v.p[0] == '\''))
 			v = (struct view){ v.p + 1, v.n - 2 };
 		/* "NAME=value","NAME=..." of an inspected container on one line. */
