@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -99,6 +100,34 @@ int file_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct
 	return 0;
 }
 
+/* The descriptor that a shell's <(...) or /dev/stdin stands for; -1: the path is none of these. */
+static int inherited(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	uint64_t n;
+	size_t i;
+
+	if (strcmp(path, "/dev/stdin") == 0)
+		return STDIN_FILENO;
+	for (i = 0; i < ARRAY_LEN(folders); i++)
+		if (view_starts(view_of(path), folders[i]) &&
+		    view_u64(view_skip(view_of(path), strlen(folders[i])), 10, &n) &&
+		    n <= INT32_MAX)
+			return (int)n;
+	return -1;
+}
+
+int file_read_operand(struct arena *a, const char *path, size_t limit, struct view *ret,
+		      struct err *err)
+{
+	struct stat st;
+	int fd = inherited(path);
+
+	if (fd < 0 || fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))
+		return file_read(a, path, limit, ret, err);
+	return file_read_fd(a, fd, path, limit, ret, err);
+}
+
 int file_read(struct arena *a, const char *path, size_t limit, struct view *ret, struct err *err)
 {
 	_cleanup_fd_ int fd = -1;
@@ -114,7 +143,8 @@ int file_read(struct arena *a, const char *path, size_t limit, struct view *ret,
 		return err_errno(err, errno, "%s", path);
 	if (S_ISDIR(st.st_mode))
 		return err_set(err, ERR_TYPE, _("%s: is a directory"), path);
-	if (!S_ISREG(st.st_mode))
+	/* What scripts write where a file without a line is meant. */
+	if (!S_ISREG(st.st_mode) && !(S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)))
 		return err_set(err, ERR_TYPE, _("%s: not a regular file"), path);
 	return file_read_fd(a, fd, path, limit, ret, err);
 }

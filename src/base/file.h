@@ -12,11 +12,17 @@
 struct arena;
 
 /*
- * Whole file, at most `limit` bytes (more is ERR_TOOBIG); only regular files and, for "-", standard
- * input.
+ * Whole file, at most `limit` bytes (more is ERR_TOOBIG); only regular files, /dev/null and, for
+ * "-", standard input.
  */
 int file_read(struct arena *a, const char *path, size_t limit, struct view *ret,
 	      struct err *err) ATTR_MUST;
+/*
+ * The same for an operand of the command line, which may be a pipe that the shell opened: <(...),
+ * /dev/stdin. Never for a path that a file names.
+ */
+int file_read_operand(struct arena *a, const char *path, size_t limit, struct view *ret,
+		      struct err *err) ATTR_MUST;
 /* Reads an open descriptor to its end, at most `limit` bytes; `name` for messages. */
 int file_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct view *ret,
 		 struct err *err) ATTR_MUST;

@@ -150,7 +150,7 @@ static bool format_fits(const struct cmd *cmd, const char *format)
 	static const char *const all[] = { "text", "json", "markdown" };
 	size_t i;
 
-	if (!format || !cmd || strcmp(cmd->name, "check") == 0)
+	if (!format || !cmd || cmd->judges)
 		return true;
 	for (i = 0; i < ARRAY_LEN(all); i++)
 		if (strcmp(all[i], format) == 0)
@@ -185,9 +185,10 @@ static int dispatch(struct run *r, struct options *o, int argc, char **argv)
 		cmd = find_command(argv[1]);
 		if (!cmd && strcmp(argv[1], "help") == 0)
 			return print_help(r, argc > 2 ? find_command(argv[2]) : NULL, false);
-		if (!cmd)
+		/* Without a command: check, also of a file that is there. */
+		if (!cmd && access(argv[1], F_OK) != 0)
 			return unknown_command(argv[1]);
-		from = 2;
+		from = cmd ? 2 : 1;
 	}
 	if (opts_parse(r->a, cmd ? cmd : &cmd_check, argc, argv, from, o, &err))
 		return cli_fail(&err);
@@ -201,7 +202,7 @@ static int dispatch(struct run *r, struct options *o, int argc, char **argv)
 		return cli_fail(&err);
 	}
 	if (!format_fits(cmd, o->format)) {
-		err_set(&err, ERR_USAGE, _("--format %s goes with check alone"), o->format);
+		err_set(&err, ERR_USAGE, _("--format %s goes with check and triage alone"), o->format);
 		return cli_fail(&err);
 	}
 	if (o->json)

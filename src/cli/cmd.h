@@ -75,6 +75,7 @@ struct cmd {
 	const char *name;
 	const char *args;    /* "[SOURCE...]" */
 	const char *words;   /* first operands that shells complete: "status|update"; NULL: files */
+	bool judges;	     /* ends in findings: formats of CI systems, too */
 	const char *summary; /* one line, N_() */
 	const char *details; /* paragraphs for --help and the manual, N_() */
 	const struct opt *const *opts; /* NULL-terminated, besides the shared ones */

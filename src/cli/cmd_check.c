@@ -50,6 +50,7 @@ static const struct opt *const opts[] = { &opt_require, &opt_deep, &opt_no_cache
 const struct cmd cmd_check = {
 	.name = "check",
 	.args = "[SOURCE...]",
+	.judges = true,
 	.summary = N_(
 		"judge this machine, a root, an image, project files or a saved snapshot (the default)"),
 	.details = N_(
@@ -77,7 +78,8 @@ const struct cmd cmd_check = {
 		"  cuvet check --root /mnt/disk\n"
 		"  cuvet check snapshot.json\n"
 		"  cuvet check image.tar --assume gpu=L4 --assume driver=550.90.07\n"
-		"  cuvet check Dockerfile requirements.txt --assume gpu=T4 --assume driver=535.183.01\n"
+		"  cuvet check Dockerfile requirements.txt \\\n"
+		"      --assume gpu=T4 --assume driver=535.183.01\n"
 		"  cuvet check . --format sarif\n"
 		"  cuvet check requirements.txt --assume gpu=L4 --assume driver=535.183.01 --fix\n"
 		"  cuvet check --no-live --assume gpu='RTX 5090' --assume driver=570.86.16 \\\n"

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "cli/judged.h"
 #include "cli/opts.h"
+#include "cli/present.h"
 #include "env/check.h"
 #include "env/env.h"
 #include "report/report.h"
@@ -59,16 +60,21 @@ static const struct env_form *shell_here(struct run *r)
 	return f ? f : env_shell("dash");
 }
 
+static bool wants(const struct options *o, const char *format)
+{
+	return o->env_format && strcmp(o->env_format, format) == 0;
+}
+
 static int choose_form(struct job *j)
 {
 	const struct options *o = j->r->o;
 	const char *file = o->write;
 
-	if (o->env_format && strcmp(o->env_format, "json") != 0) {
+	/* NULL for json, text and markdown: the shell's snippet in another dress. */
+	if (o->env_format)
 		j->form = env_format(o->env_format);
-		if (!j->form)
-			return usage(_("--format text and markdown go with --check"));
-	}
+	if (file && wants(o, "markdown"))
+		return usage(_("--format markdown and --write exclude each other"));
 	if (o->shell)
 		j->shell = env_shell(o->shell);
 	if (j->form && j->shell && strcmp(j->form->name, "conda") == 0)
@@ -379,7 +385,7 @@ static int run(struct run *r)
 		return check(r);
 	if (o->remove)
 		return remove_from(r);
-	j.json = o->json || (o->env_format && strcmp(o->env_format, "json") == 0);
+	j.json = o->json || wants(o, "json");
 	code = choose_form(&j);
 	if (!code)
 		code = make_plan(&j);
@@ -391,7 +397,8 @@ static int run(struct run *r)
 		j.text = arena_printf(r->a, "%s\n%s", j.form->first, j.text);
 	if (j.json)
 		return put_json(&j, NULL, false);
-	return cli_write(r, j.text, strlen(j.text));
+	return wants(o, "markdown") ? present_block(r, j.text, strlen(j.text))
+				    : cli_write(r, j.text, strlen(j.text));
 }
 
 #define AT(field) .offset = offsetof(struct options, field)
@@ -401,7 +408,7 @@ static const struct opt opt_shell = { .name = "shell", .kind = OPT_STRING, .arg 
 	.help = N_("language of the snippet (default: the shell that asks)") };
 static const struct opt opt_env_format = { .name = "format", .kind = OPT_STRING, .arg = "FORMAT",
 	AT(env_format), .choices = FORMATS "|json|text|markdown",
-	.help = N_("a file format instead of a shell; json; text and markdown are for --check") };
+	.help = N_("a file format instead of a shell; or json, text, markdown") };
 static const struct opt opt_cuda = { .name = "cuda", .kind = OPT_STRING, .arg = "VERSION|PREFIX",
 	AT(cuda), .help = N_("the toolkit: a version that is installed, or a folder") };
 static const struct opt opt_cudnn = { .name = "cudnn", .kind = OPT_STRING, .arg = "VERSION|PREFIX",

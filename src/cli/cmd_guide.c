@@ -130,7 +130,8 @@ const struct cmd cmd_guide = {
 		"  cuvet guide\n"
 		"  cuvet guide --dev\n"
 		"  cuvet guide snapshot.json --format markdown\n"
-		"  cuvet guide --no-live --assume gpu='RTX 4090' --assume driver=580 --assume python=3.12\n"),
+		"  cuvet guide --no-live --assume gpu='RTX 4090' --assume driver=580 \\\n"
+		"      --assume python=3.12\n"),
 	.opts = opts,
 	.run = run,
 };

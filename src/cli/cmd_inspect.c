@@ -70,12 +70,15 @@ static int operands(struct run *r, struct inspect *in, struct err *err)
 	return 0;
 }
 
+static bool markdown(const struct options *o)
+{
+	return o->format && strcmp(o->format, "markdown") == 0;
+}
+
 static int usage(const struct options *o, long *ret_pid, struct err *err)
 {
 	uint64_t pid = 0;
 
-	if (o->format && strcmp(o->format, "json") != 0 && strcmp(o->format, "text") != 0)
-		return err_set(err, ERR_USAGE, _("inspect knows the formats text and json"));
 	if (o->pid && (!view_u64(view_of(o->pid), 10, &pid) || !pid || pid > INT32_MAX))
 		return err_set(err, ERR_USAGE, _("--pid %.40s: not a number of a process"), o->pid);
 	if (o->pid && (o->args.n || o->root))
@@ -92,7 +95,8 @@ static int usage(const struct options *o, long *ret_pid, struct err *err)
 static int run(struct run *r)
 {
 	struct inspect in = { .a = r->a };
-	struct inspect_view v = { .width = present_width(r), .colour = present_colour(r) };
+	struct inspect_view v = { .width = present_width(r),
+				  .colour = present_colour(r) && !markdown(r->o) };
 	struct process process;
 	struct err err = { 0 };
 	struct strbuf out;
@@ -112,7 +116,7 @@ static int run(struct run *r)
 		inspect_json(&in, pid ? &process : NULL, &out);
 	else
 		inspect_text(&in, pid ? &process : NULL, &v, &out);
-	return cli_write(r, out.s, out.n);
+	return r->o->json ? cli_write(r, out.s, out.n) : present_page(r, out.s, out.n);
 }
 
 /* clang-format off */

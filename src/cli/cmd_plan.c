@@ -273,7 +273,7 @@ static int batch(struct run *r)
 			_("--batch takes the requirements from its file (\"req\")"));
 		return cli_fail(&err);
 	}
-	if (file_read(r->a, b.name, BATCH_MAX, &text, &err) ||
+	if (file_read_operand(r->a, b.name, BATCH_MAX, &text, &err) ||
 	    compat_open(r->a, r->o->data, &b.c, &err))
 		return cli_fail(&err);
 	b.m = matrix_new(r->a, b.c);

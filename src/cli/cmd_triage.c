@@ -42,7 +42,7 @@ static int add_file(struct run *r, const char *path, struct text *t)
 	struct err err = { 0 };
 	struct view raw;
 
-	if (file_read(r->a, path, TRIAGE_MAX, &raw, &err))
+	if (file_read_operand(r->a, path, TRIAGE_MAX, &raw, &err))
 		return cli_fail(&err);
 	text_add(r->a, t, strcmp(path, "-") == 0 ? NULL : path, raw);
 	return 0;
@@ -63,10 +63,11 @@ static void put_facts(const struct snapshot *s, struct strbuf *out)
 	strbuf_addc(out, '\n');
 }
 
-/* The tables, opened once for all cases. */
+/* The tables, opened once for all cases, and what the user wants left out or raised. */
 struct known {
 	struct compat *c;
 	struct matrix *m;
+	struct judge_options jo;
 };
 
 static int judge_text(const struct run *r, const struct known *k, const struct text *t,
@@ -74,7 +75,6 @@ static int judge_text(const struct run *r, const struct known *k, const struct t
 {
 	struct compat *c = k->c;
 	const struct options *o = r->o;
-	struct judge_options jo = { .triage = true };
 	struct report rep = { .command = "triage" };
 	struct results results = { 0 };
 	struct err err = { 0 };
@@ -93,7 +93,7 @@ static int judge_text(const struct run *r, const struct known *k, const struct t
 		*ret = VERDICT_STACK_OK;
 		return 0;
 	}
-	judge_run(r->a, &s, c, &jo, &results);
+	judge_run(r->a, &s, c, &k->jo, &results);
 	plan_mend(r->a, k->m, &s, &results);
 	if (compat_error(c))
 		return cli_fail(compat_error(c));
@@ -185,17 +185,22 @@ static int run(struct run *r)
 	enum verdict verdict = VERDICT_UNDETERMINED;
 	struct text t = { 0 };
 	struct err err = { 0 };
-	struct known k;
+	struct known k = { .jo = { .triage = true,
+				   .n_ignore = r->o->ignore.n,
+				   .n_error = r->o->error.n } };
 	struct strbuf out;
-	int code = 0;
+	int code = fix_check(r);
 
-	code = fix_check(r);
+	if (!code)
+		code = judged_names(r, &k.jo.ignore, &k.jo.error);
 	if (code)
 		return code;
 	if (r->o->fix_script && r->o->each) {
 		err_set(&err, ERR_USAGE, _("--fix-script and --each exclude each other"));
 		return cli_fail(&err);
 	}
+	if (r->o->each && present_formats(r))
+		return EXIT_USAGE;
 	if (compat_open(r->a, r->o->data, &k.c, &err))
 		return cli_fail(&err);
 	k.m = matrix_new(r->a, k.c);
@@ -219,6 +224,7 @@ static const struct opt *const opts[] = { &opt_each, &opt_reply, &opt_snapshot, 
 const struct cmd cmd_triage = {
 	.name = "triage",
 	.args = "[FILE...|-]",
+	.judges = true,
 	.summary = N_("name the root cause from pasted text"),
 	.details = N_(
 		"Reads what people paste (collect_env, nvidia-smi, tracebacks, pip list, dmesg, docker's errors, "

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "cli/cmd.h"
 #include "cli/docs_parts.h"
+#include "cli/opts.h"
 #include "rule/finding.h"
 
 /* scdoc takes these as markup, and a "-" that begins a line as that of a list. */
@@ -56,22 +57,36 @@ static void put_details(struct strbuf *out, const char *details)
 	strbuf_addc(out, '\n');
 }
 
+static void put_option(struct strbuf *out, const struct opt *o)
+{
+	strbuf_add(out, "*");
+	if (o->letter)
+		strbuf_printf(out, "-%c*, *", o->letter);
+	strbuf_printf(out, "--%s*", o->name);
+	if (o->arg) {
+		strbuf_add(out, " _");
+		docs_put_escaped(out, o->choices ? o->choices : o->arg);
+		strbuf_add(out, "_");
+	}
+	strbuf_add(out, "\n\t");
+	docs_put_escaped(out, o->help);
+	strbuf_add(out, "\n\n");
+}
+
 static void put_options(struct strbuf *out, const struct opt *const *rows)
 {
-	for (; rows && *rows; rows++) {
-		strbuf_add(out, "*");
-		if ((*rows)->letter)
-			strbuf_printf(out, "-%c*, *", (*rows)->letter);
-		strbuf_printf(out, "--%s*", (*rows)->name);
-		if ((*rows)->arg) {
-			strbuf_add(out, " _");
-			docs_put_escaped(out, (*rows)->choices ? (*rows)->choices : (*rows)->arg);
-			strbuf_add(out, "_");
-		}
-		strbuf_add(out, "\n\t");
-		docs_put_escaped(out, (*rows)->help);
-		strbuf_add(out, "\n\n");
-	}
+	for (; rows && *rows; rows++)
+		put_option(out, *rows);
+}
+
+static void put_shared(struct strbuf *out, const struct cmd *c)
+{
+	const struct opt *const *row;
+	struct opt o;
+
+	for (row = shared_opts; *row; row++)
+		if (opt_shared(c, *row, &o))
+			put_option(out, &o);
 }
 
 static void put_tail(struct strbuf *out)
@@ -118,7 +133,8 @@ void docs_put_program(struct strbuf *out)
 void docs_put_command(struct strbuf *out, const struct cmd *c)
 {
 	docs_put_title(out, arena_printf(out->a, "cuvet-%s.1", c->name), c->summary);
-	strbuf_printf(out, "# SYNOPSIS\n\n*cuvet %s* [_OPTION_]... ", c->name);
+	strbuf_printf(out, "# SYNOPSIS\n\n*cuvet %s* [_OPTION_]...%s", c->name,
+		      *c->args ? " " : "");
 	docs_put_escaped(out, c->args);
 	strbuf_add(out, "\n\n# DESCRIPTION\n\n");
 	put_details(out, c->details);
@@ -127,7 +143,7 @@ void docs_put_command(struct strbuf *out, const struct cmd *c)
 		put_options(out, c->opts);
 	}
 	strbuf_add(out, "# SHARED OPTIONS\n\n");
-	put_options(out, shared_opts);
+	put_shared(out, c);
 	put_tail(out);
 }
 

@@ -6,16 +6,35 @@
 
 #include "base/arena.h"
 #include "base/jsonw.h"
+#include "cli/opts.h"
 #include "report/wrap.h"
 
-enum { HELP_COLUMN = 24, HELP_WIDTH = 80 };
+enum { HELP_COLUMN = 24, HELP_MORE = 8, HELP_WIDTH = 80 };
+
+/* A long list of choices goes on in the next line, behind a bar. Returns the column. */
+static int put_left(struct strbuf *out, const char *left)
+{
+	int at = 2, n;
+
+	strbuf_add(out, "  ");
+	while (*left) {
+		n = (int)strcspn(left, "|");
+		n += left[n] == '|';
+		if (at + n > HELP_WIDTH) {
+			strbuf_printf(out, "\n%*s", HELP_MORE, "");
+			at = HELP_MORE;
+		}
+		strbuf_printf(out, "%.*s", n, left);
+		at += n;
+		left += n;
+	}
+	return at;
+}
 
 static void two_columns(struct strbuf *out, const char *left, const char *right)
 {
-	int n = (int)strlen(left);
+	int n = put_left(out, left);
 
-	strbuf_printf(out, "  %s", left);
-	n += 2;
 	if (n > HELP_COLUMN - 2) {
 		strbuf_addc(out, '\n');
 		n = 0;
@@ -24,23 +43,35 @@ static void two_columns(struct strbuf *out, const char *left, const char *right)
 	wrap_text(out, right, HELP_COLUMN, HELP_COLUMN, HELP_WIDTH);
 }
 
-static void put_options(struct strbuf *out, const struct opt *const *rows)
+static void put_option(struct strbuf *out, const struct opt *o)
 {
 	struct strbuf left;
 
-	for (; rows && *rows; rows++) {
-		const struct opt *o = *rows;
+	strbuf_init(&left, out->a);
+	if (o->letter)
+		strbuf_printf(&left, "-%c, ", o->letter);
+	strbuf_printf(&left, "--%s", o->name);
+	if (o->choices)
+		strbuf_printf(&left, " %s", o->choices);
+	else if (o->arg)
+		strbuf_printf(&left, " %s", o->arg);
+	two_columns(out, left.s, _(o->help));
+}
 
-		strbuf_init(&left, out->a);
-		if (o->letter)
-			strbuf_printf(&left, "-%c, ", o->letter);
-		strbuf_printf(&left, "--%s", o->name);
-		if (o->choices)
-			strbuf_printf(&left, " %s", o->choices);
-		else if (o->arg)
-			strbuf_printf(&left, " %s", o->arg);
-		two_columns(out, left.s, _(o->help));
-	}
+static void put_options(struct strbuf *out, const struct opt *const *rows)
+{
+	for (; rows && *rows; rows++)
+		put_option(out, *rows);
+}
+
+static void put_shared(struct strbuf *out, const struct cmd *cmd)
+{
+	const struct opt *const *row;
+	struct opt o;
+
+	for (row = shared_opts; *row; row++)
+		if (opt_shared(cmd, *row, &o))
+			put_option(out, &o);
 }
 
 static void put_exit_codes(struct strbuf *out)
@@ -90,14 +121,15 @@ void help_put(struct strbuf *out, const struct cmd *cmd)
 		put_program(out);
 		return;
 	}
-	strbuf_printf(out, _("Usage: cuvet %s [OPTION]... %s\n\n"), cmd->name, cmd->args);
+	strbuf_printf(out, _("Usage: cuvet %s [OPTION]...%s%s\n\n"), cmd->name,
+		      *cmd->args ? " " : "", cmd->args);
 	put_paragraphs(out, _(cmd->details));
 	if (cmd->opts && *cmd->opts) {
 		strbuf_add(out, _("\nOptions:\n"));
 		put_options(out, cmd->opts);
 	}
 	strbuf_add(out, _("\nShared options:\n"));
-	put_options(out, shared_opts);
+	put_shared(out, cmd);
 	strbuf_addc(out, '\n');
 	put_exit_codes(out);
 }

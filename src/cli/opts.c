@@ -186,6 +186,16 @@ int opts_parse(struct arena *a, const struct cmd *cmd, int argc, char **argv, in
 	return 0;
 }
 
+bool opt_shared(const struct cmd *cmd, const struct opt *o, struct opt *ret)
+{
+	if (find_in(cmd->opts, o->name, 0))
+		return false;
+	*ret = *o;
+	if (o == &opt_format && !cmd->judges)
+		ret->choices = "text|json|markdown";
+	return true;
+}
+
 int opts_command_at(int argc, char **argv)
 {
 	const struct opt *o;

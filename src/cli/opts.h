@@ -18,6 +18,12 @@ int opts_parse(struct arena *a, const struct cmd *cmd, int argc, char **argv, in
 	       struct options *o, struct err *err) ATTR_MUST;
 
 /*
+ * A shared option as it holds for a command: false when the command has one of that name itself;
+ * formats of CI systems are there for findings alone.
+ */
+bool opt_shared(const struct cmd *cmd, const struct opt *o, struct opt *ret);
+
+/*
  * Where the first operand stands behind shared options and their values: 3 in `--lang ko show`.
  * 0 when there is none, or an option before it belongs to one command.
  */

@@ -50,10 +50,14 @@ int present_formats(const struct run *r)
 
 int present_page(struct run *r, const char *text, size_t n)
 {
+	return r->o->format && strcmp(r->o->format, "markdown") == 0 ? present_block(r, text, n)
+								     : cli_write(r, text, n);
+}
+
+int present_block(struct run *r, const char *text, size_t n)
+{
 	struct strbuf b;
 
-	if (!r->o->format || strcmp(r->o->format, "markdown") != 0)
-		return cli_write(r, text, n);
 	strbuf_init(&b, r->a);
 	/* Longer than any run of backquotes in our own pages. */
 	strbuf_add(&b, "`````text\n");

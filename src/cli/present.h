@@ -14,5 +14,7 @@ void present_report(const struct run *r, struct report *rep); /* the three of a 
 int present_formats(const struct run *r);
 /* Writes a page of text; with --format markdown as a block of code. Returns the exit code. */
 int present_page(struct run *r, const char *text, size_t n);
+/* The same as a block of code in Markdown, whatever the format. */
+int present_block(struct run *r, const char *text, size_t n);
 
 #endif

@@ -64,12 +64,27 @@ static void add_gpu(struct show *s, const struct gpu_row *g)
 	*id = arena_printf(s->r->a, "10de:%s", g->id);
 }
 
+/* A capability alone: every card that has it. */
+static void add_capable(struct show *s, int cc)
+{
+	size_t i, n = compat_count(s->c, "gpu");
+	const struct gpu_row *g;
+
+	for (i = 0; i < n; i++) {
+		g = compat_gpu_at(s->c, i);
+		if (g && g->cc == cc)
+			add_gpu(s, g);
+	}
+}
+
 bool show_gpus(struct show *s, const char *name, struct gpu_match *ret)
 {
 	size_t i;
 
 	compat_gpu_find(s->c, name, ret);
-	for (i = 0; i < ret->n; i++)
+	if (ret->n == 1 && !ret->rows[0]->id && !ret->rows[0]->chip && ret->cc > 0)
+		add_capable(s, ret->cc);
+	for (i = s->n ? ret->n : 0; i < ret->n; i++)
 		add_gpu(s, ret->rows[i]);
 	return ret->n > 0;
 }

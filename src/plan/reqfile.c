@@ -225,7 +225,7 @@ int reqfile_read(struct arena *a, const char *path, bool constraint, struct requ
 	struct err own;
 	struct reader r = { .a = a, .list = list, .err = err ? err : &own };
 	struct view text;
-	int rc = file_read(a, path, FILE_MAX, &text, r.err);
+	int rc = file_read_operand(a, path, FILE_MAX, &text, r.err);
 
 	return rc ? rc : file_parse(&r, text, path, constraint);
 }

@@ -267,6 +267,15 @@ static bool is_constraints(const char *path)
 	return strstr(base_name(path), "constraint") != NULL;
 }
 
+static int unknown_file(const char *path, struct view text, struct err *err)
+{
+	if (view_starts(view_trim(text), "{") && view_find(text, "\"cuvet.") >= 0)
+		return err_set(err, ERR_USAGE,
+			       _("%.300s: a snapshot is judged by itself, with no other source"), path);
+	return err_set(err, ERR_PARSE,
+		       _("%.300s: neither a snapshot nor a project file that is known here"), path);
+}
+
 static int add_file(struct project_reader *r, struct names *l, const char *path, bool given,
 		    struct err *err)
 {
@@ -277,10 +286,7 @@ static int add_file(struct project_reader *r, struct names *l, const char *path,
 	if (rc)
 		return rc;
 	if (!project_detect(path, text, &kind))
-		return given ? err_set(err, ERR_PARSE,
-				       _("%.300s: neither a snapshot nor a project file that is known here"),
-				       path)
-			     : 0;
+		return given ? unknown_file(path, text, err) : 0;
 	*ARENA_APPEND(r->a, l->v, l->n) = (struct named){
 		.path = path,
 		.text = text,

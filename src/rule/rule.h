@@ -92,6 +92,8 @@ struct judge_options {
 	void (*more)(struct judge *j, const void *with);
 	const void *with;
 };
+/* Whether --ignore or --error names it. */
+bool finding_listed(const enum finding_id *ids, size_t n, enum finding_id id);
 /* Runs the whole rule table and settles severities, consequences, root cause and verdict. */
 void judge_run(struct arena *a, const struct snapshot *s, struct compat *c,
 	       const struct judge_options *opts, struct results *ret);

@@ -10,7 +10,7 @@
 #include "rule/look.h"
 #include "rule/triage.h"
 
-static bool listed(const enum finding_id *ids, size_t n, enum finding_id id)
+bool finding_listed(const enum finding_id *ids, size_t n, enum finding_id id)
 {
 	size_t i;
 
@@ -76,7 +76,7 @@ static void drop_ignored(struct judge *j, const struct judge_options *o)
 	for (i = 0; i < j->n_findings; i++) {
 		struct finding *f = j->findings[i];
 
-		if (listed(o->ignore, o->n_ignore, f->id))
+		if (finding_listed(o->ignore, o->n_ignore, f->id))
 			continue;
 		l = left_out(j, f);
 		if (l)
@@ -105,7 +105,7 @@ static void set_severities(struct judge *j, const struct judge_options *o)
 		env = look_python_of(j->s, f->subject);
 		if (env && env != deciding && f->severity == SEVERITY_ERROR)
 			f->severity = SEVERITY_WARNING;
-		if (listed(o->error, o->n_error, f->id))
+		if (finding_listed(o->error, o->n_error, f->id))
 			f->severity = SEVERITY_ERROR;
 	}
 }
@@ -413,6 +413,24 @@ static void give(struct judge *j, const struct finding *root, struct results *re
 	ret->n_ruled = j->n_ruled;
 }
 
+/* The user's word: where nothing is to blame, what --error names is. */
+static const struct finding *insisted(struct judge *j, const struct judge_options *o,
+				      const struct finding *root)
+{
+	size_t i;
+
+	for (i = 0; i < j->n_findings; i++) {
+		struct finding *f = j->findings[i];
+
+		if ((f != root && root->severity == SEVERITY_ERROR) ||
+		    !finding_listed(o->error, o->n_error, f->id))
+			continue;
+		f->severity = SEVERITY_ERROR;
+		root = f;
+	}
+	return root;
+}
+
 /* A complaint decides: its root is what explains it best, and nothing stands above that. */
 static void settle_triage(struct judge *j, const struct judge_options *o, struct results *ret)
 {
@@ -420,7 +438,7 @@ static void settle_triage(struct judge *j, const struct judge_options *o, struct
 	size_t i;
 
 	drop_ignored(j, o);
-	root = triage_root(j);
+	root = insisted(j, o, triage_root(j, o));
 	causes = arena_calloc(j->a, j->n_findings + 1, sizeof(*causes));
 	link_causes(j, causes);
 	for (i = 0; i < j->n_findings; i++)

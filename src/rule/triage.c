@@ -125,7 +125,18 @@ static void table_rows(struct triage *t)
 
 /* -------- all of it */
 
-const struct finding *triage_root(struct judge *j)
+/* What the user wants left out explains nothing either. */
+static void leave_out(struct judge *j, const struct judge_options *o)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < j->n_findings; i++)
+		if (!finding_listed(o->ignore, o->n_ignore, j->findings[i]->id))
+			j->findings[n++] = j->findings[i];
+	j->n_findings = n;
+}
+
+const struct finding *triage_root(struct judge *j, const struct judge_options *o)
 {
 	struct triage *t = arena_alloc(j->a, sizeof(*t));
 	struct finding *root;
@@ -145,6 +156,7 @@ const struct finding *triage_root(struct judge *j)
 	triage_install(t);
 	triage_frameworks(t);
 	triage_refute(t);
+	leave_out(j, o);
 	root = triage_weigh(t, n_ordinary);
 	triage_evidence_more(t, root);
 	triage_rule_out(t, root);

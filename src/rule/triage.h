@@ -120,6 +120,6 @@ void triage_rule_out(struct triage *t, const struct finding *root);
 
 /* For settling: weighs all findings, returns the root; adds insufficient-evidence when there is
  * none. */
-const struct finding *triage_root(struct judge *j);
+const struct finding *triage_root(struct judge *j, const struct judge_options *o);
 
 #endif

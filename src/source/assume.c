@@ -280,6 +280,8 @@ static int assume_package(struct assume *as, const char *value)
 	p = active_python(as);
 	if (strcmp(as->key, "torchvision") == 0)
 		fact_set(&p->torch.torchvision, value, SOURCE);
+	if (strcmp(as->key, "torchaudio") == 0)
+		fact_set(&p->torch.torchaudio, value, SOURCE);
 	return 0;
 }
 
@@ -316,6 +318,7 @@ static int assume_gcc(struct assume *as, const char *value)
 	if (!looks_like_version(value))
 		return bad_value(as, value, _("not a gcc version such as 13"));
 	fact_set(&as->s->host.gcc, value, SOURCE);
+	declare(&as->s->parts.host);
 	return 0;
 }
 

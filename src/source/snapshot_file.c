@@ -42,7 +42,7 @@ int source_snapshot_json(struct arena *a, struct view text, const char *path, st
 int source_snapshot_file(struct arena *a, const char *path, struct snapshot *ret, struct err *err)
 {
 	struct view text;
-	int r = file_read(a, path, SNAPSHOT_LIMIT, &text, err);
+	int r = file_read_operand(a, path, SNAPSHOT_LIMIT, &text, err);
 
 	return r ? r : source_snapshot_json(a, text, path, ret, err);
 }

@@ -74,7 +74,7 @@ make_root() {
 }
 
 @test "bad command lines are one line on stderr" {
-	for args in "" "--pid 0" "--pid 1 x" "--format markdown x"; do
+	for args in "" "--pid 0" "--pid 1 x" "--format sarif x"; do
 		# shellcheck disable=SC2086
 		cuvet inspect $args
 		expect_status 2

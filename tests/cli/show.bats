@@ -55,7 +55,11 @@ load ../lib.sh
 	cuvet show gpu 10de:1e30 --json
 	[ "$(json 'd["rows"][0]["name"]')" = "Quadro RTX 6000" ]
 	cuvet show gpu cc:8.9 --json
-	[ "$(json '[(r["compute_capability"], len(r["sources"]) > 0) for r in d["rows"]]')" = "[('8.9', True)]" ]
+	[ "$(json '{(r["compute_capability"], len(r["sources"]) > 0) for r in d["rows"]}')" = "{('8.9', True)}" ]
+	[ "$(json '{"NVIDIA GeForce RTX 4090", "NVIDIA L4"} <= {r["name"] for r in d["rows"]}')" = True ]
+	# One that no card of the table has is a row of its own.
+	cuvet show gpu cc:8.7 --json
+	[ "$(json '[(r["compute_capability"], len(r["sources"]) > 0) for r in d["rows"]]')" = "[('8.7', True)]" ]
 	cuvet show gpu 'GRID T4-2A' --json
 	[ "$(json 'd["rows"][0]["name"], d["rows"][0]["compute_capability"], d["rows"][0]["class"]')" = "('GRID T4-2A', '7.5', 'vgpu')" ]
 	cuvet show gpu 'NVIDIA GeForce RTX 2070 ...' --json

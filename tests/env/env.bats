@@ -100,7 +100,7 @@ root() {
 	: >nolib/bin/nvcc
 	: >'with:colon/bin/nvcc'
 	for args in "--cuda nolib" "--cuda nosign" "--cuda /nonexistent/x" "--cuda with:colon" "--shell foo" "--format foo" \
-		"--cudnn /nonexistent --cuda $R/usr/local/cuda-12.4" "--dry-run" "--check --write x" "--format text" "stray" "--shell sh --format lmod" \
+		"--cudnn /nonexistent --cuda $R/usr/local/cuda-12.4" "--dry-run" "--check --write x" "--format markdown --write x" "stray" "--shell sh --format lmod" \
 		"--unset --format lmod" "--write x --format jupyter --cuda $R/usr/local/cuda-12.4"; do
 		# shellcheck disable=SC2086
 		cuvet env $args
