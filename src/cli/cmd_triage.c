@@ -4,13 +4,10 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "base/jsonw.h"
-#include "base/version.h"
 #include "cli/fix.h"
 #include "cli/judged.h"
 #include "cli/opts.h"
 #include "cli/present.h"
-#include "model/snapshot_json.h"
 #include "plan/mend.h"
 #include "report/fix_script.h"
 #include "report/reply.h"
@@ -48,21 +45,6 @@ static int add_file(struct run *r, const char *path, struct text *t)
 	return 0;
 }
 
-/* As `cuvet snapshot` writes it, so that `cuvet check FILE` reads it. */
-static void put_facts(const struct snapshot *s, struct strbuf *out)
-{
-	struct jsonw w;
-
-	jsonw_init(&w, out, true);
-	jsonw_object(&w);
-	jsonw_kstr(&w, "schema", "cuvet.snapshot/1");
-	jsonw_kstr(&w, "cuvet", CUVET_VERSION);
-	jsonw_key(&w, "facts");
-	snapshot_save(&w, s);
-	jsonw_end_object(&w);
-	strbuf_addc(out, '\n');
-}
-
 /* The tables, opened once for all cases, and what the user wants left out or raised. */
 struct known {
 	struct compat *c;
@@ -89,7 +71,7 @@ static int judge_text(const struct run *r, const struct known *k, const struct t
 	if (source_assume(r->a, c, o->assume.v, o->assume.n, &s, &err))
 		return cli_fail(&err);
 	if (o->facts_only) {
-		put_facts(&s, out);
+		judged_facts(r->a, &s, out);
 		*ret = VERDICT_STACK_OK;
 		return 0;
 	}

@@ -2,9 +2,14 @@
 /* Options to source, results to report and exit code. */
 #include "cli/judged.h"
 
+#include <time.h>
+
 #include "base/arena.h"
+#include "base/jsonw.h"
+#include "base/version.h"
 #include "cli/fix.h"
 #include "cli/present.h"
+#include "model/snapshot_json.h"
 #include "report/fix_script.h"
 #include "report/report.h"
 #include "rule/rule.h"
@@ -165,4 +170,29 @@ int judged_run_of(struct run *r, const char *command, const struct judged_subjec
 		return cli_fail(compat_error(c));
 	code = judged_put(r, &rep);
 	return code ? code : judged_exit(o, results.verdict);
+}
+
+static const char *today(struct arena *a)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (!gmtime_r(&now, &tm))
+		return NULL;
+	return arena_printf(a, "%04d-%02d-%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
+}
+
+void judged_facts(struct arena *a, const struct snapshot *s, struct strbuf *out)
+{
+	struct jsonw w;
+
+	jsonw_init(&w, out, true);
+	jsonw_object(&w);
+	jsonw_kstr(&w, "schema", "cuvet.snapshot/1");
+	jsonw_kstr(&w, "cuvet", CUVET_VERSION);
+	jsonw_kstr(&w, "date", today(a));
+	jsonw_key(&w, "facts");
+	snapshot_save(&w, s);
+	jsonw_end_object(&w);
+	strbuf_addc(out, '\n');
 }

@@ -31,6 +31,10 @@ int judged_names(struct run *r, const enum finding_id **ret_ignore,
 struct report;
 int judged_put(struct run *r, const struct report *rep);
 
+struct strbuf;
+/* The facts as one document, which `cuvet check FILE` reads: `snapshot`, `triage --snapshot`. */
+void judged_facts(struct arena *a, const struct snapshot *s, struct strbuf *out);
+
 /* Exit code of a verdict (design.md). */
 int judged_exit(const struct options *o, enum verdict v);
 

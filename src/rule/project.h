@@ -42,6 +42,9 @@ bool project_has_libraries(const struct planned *p);
 const struct json *project_row(struct judge *j, const char *table, const char *version,
 			       const char *field, const char *value);
 
+/* TensorFlow's row for Linux: of the release itself, or for a patch release of its series. */
+const struct json *project_tensorflow(struct judge *j, const char *version);
+
 /* -------- libraries that a framework takes from the system (project_frameworks.c) */
 struct lib_need {
 	const struct wanted *w;

@@ -37,8 +37,8 @@ const struct json *project_row(struct judge *j, const char *table, const char *v
 	return NULL;
 }
 
-/* The release itself, or for a patch release the row of its series (2.16.2 by 2.16.1). */
-static const struct json *tf_row(struct judge *j, const char *version)
+/* A patch release by the row of its series: 2.16.2 by 2.16.1. */
+const struct json *project_tensorflow(struct judge *j, const char *version)
 {
 	const struct json *row = project_row(j, "tensorflow", version, "platform", "linux_x86_64");
 	size_t i, n = compat_count(j->c, "tensorflow");
@@ -241,7 +241,7 @@ static bool tf_gpu(struct judge *j, const struct planned *p, const struct wanted
 
 static void tensorflow(struct judge *j, const struct planned *p, const struct wanted *w)
 {
-	const struct json *row = tf_row(j, fact_value(&w->version, NULL));
+	const struct json *row = project_tensorflow(j, fact_value(&w->version, NULL));
 	struct lib_need need = { .w = w, .extra = "tensorflow[and-cuda]" };
 	const char *cuda;
 

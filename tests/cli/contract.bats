@@ -207,3 +207,43 @@ names() { # the findings with their severities, sorted
 		END
 	done
 }
+
+declared() { # facts; prints the root cause
+	local k args=()
+	for k in "$@"; do
+		args+=(--assume "$k")
+	done
+	cuvet check --no-live --json "${args[@]}"
+	json 'd["verdict"] + " " + str(d["root_cause"] and d["root_cause"]["name"])'
+}
+
+@test "--assume: a declared TensorFlow or JAX is held against Python, driver, GPU and cuDNN" {
+	local tf=tensorflow=2.15.0
+	[ "$(declared gpu=T4 driver=550 $tf python=3.11)" = "stack-ok None" ]
+	[ "$(declared gpu=T4 driver=550 $tf python=3.13)" = "blocked python-no-wheel" ]
+	[ "$(declared gpu=T4 driver=525.60.13 $tf python=3.11)" = "stack-ok None" ]
+	[ "$(declared gpu=T4 driver=450 $tf python=3.11)" = "blocked driver-too-old" ]
+	[ "$(declared gpu='Tesla K80' driver=470 $tf python=3.11)" = "blocked no-driver-can-help" ]
+	[ "$(declared gpu='GTX 970' driver=550 tensorflow=2.21.0)" = "blocked gpu-too-old-for-build" ]
+	[ "$(declared gpu=T4 driver=550 $tf arch=aarch64)" = "blocked cpu-only-platform" ]
+	[ "$(declared gpu=T4 driver=550 $tf os=windows)" = "blocked tf-windows-no-gpu" ]
+	[ "$(declared gpu=T4 driver=550 $tf cudnn=8.9.7)" = "stack-ok None" ]
+	[ "$(declared gpu=T4 driver=550 $tf cudnn=8.6)" = "blocked cudnn-version-mismatch" ]
+	[ "$(declared gpu=T4 driver=550 $tf cudnn=9.1)" = "blocked cudnn-major-mismatch" ]
+	[ "$(declared gpu=T4 driver=550 jax=0.4.30 python=3.11)" = "stack-ok None" ]
+	[ "$(declared gpu=T4 driver=550 jax=0.7.2 python=3.10)" = "blocked python-no-wheel" ]
+	[ "$(declared gpu=T4 driver=450 jax=0.4.30 python=3.11)" = "blocked driver-too-old" ]
+	# A release that the matrix does not know is no pass: it is said.
+	declared gpu=T4 driver=550 jax=99.0
+	[ "$(json '[s["needs"] for s in d["skipped"] if "jax" in s["needs"]]')" = "['matrix jax']" ]
+}
+
+@test "triage --snapshot has the form of a snapshot, and check reads it" {
+	cuvet triage --snapshot "$S/paste.txt"
+	expect_status 0
+	[ "$(json 'd["schema"], len(d["date"])')" = "('cuvet.snapshot/1', 10)" ]
+	cp "$OUT" "$T/s.json"
+	cuvet check --json "$T/s.json"
+	expect_status 1
+	[ "$(json 'd["root_cause"]["name"]')" = gpu-too-new-for-build ]
+}

@@ -232,6 +232,7 @@ def main():
         of_prove(validators["proof"], home)
         of_fetch(validators["fetch"], validators["installed"], home)
         paste = str(ROOT / "docs/examples/paste.txt")
+        check(validators["snapshot"], "triage --snapshot", ["triage", "--snapshot", paste], home)
         each = json.loads(run(["triage", "--each", "--json", paste, paste], home))
         plain = json.loads((ROOT / "docs/schema/reports.schema.json").read_text())
         report("triage --each", problems_of(jsonschema.Draft202012Validator(plain), each))
