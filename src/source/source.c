@@ -5,13 +5,32 @@
  */
 #include "source/source.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "probe/probe.h"
 #include "source/image_facts.h"
 #include "source/project.h"
 #include "source/snapshot_file.h"
+
+/* What was asked about has to be there: the absence of a mistyped path finds no fault. */
+static int python_there(const struct probe_ctx *p, struct err *err)
+{
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < p->s->n_pythons; i++) {
+		const struct python *y = &p->s->pythons[i];
+
+		if (fact_is(&y->active_why, "--python") && fact_known(&y->prefix) &&
+		    sysroot_stat(p->root, y->prefix.value, true, &st) == -ENOENT)
+			return err_set(err, ERR_NOENT, _("--python %.300s: nothing is there"),
+				       p->python);
+	}
+	return 0;
+}
 
 static int from_root(struct arena *a, const struct source_options *o, struct snapshot *s,
 		     struct err *err)
@@ -37,7 +56,7 @@ static int from_root(struct arena *a, const struct source_options *o, struct sna
 		 o->root ? o->root : "/");
 	fact_set(&s->root, root->dir, "--root");
 	probe_all(&p);
-	return 0;
+	return o->python ? python_there(&p, err) : 0;
 }
 
 int source_snapshot(struct arena *a, struct compat *c, const struct source_options *o,

@@ -247,3 +247,17 @@ declared() { # facts; prints the root cause
 	expect_status 1
 	[ "$(json 'd["root_cause"]["name"]')" = gpu-too-new-for-build ]
 }
+
+@test "--python that names nothing is said, and no pass" {
+	mkdir -p "$T/root/etc" "$T/root/opt/venv/bin"
+	cuvet check --root "$T/root" --python /opt/nosuch/bin/python
+	expect_status 4
+	expect_no_out
+	expect_err_lines 1
+	expect_err /opt/nosuch/bin/python
+	cuvet check --root "$T/root" --python /opt/venv
+	[ "$status" -ne 4 ] || fail "a folder that is there"
+	cuvet check --python "$T/no such"
+	expect_status 4
+	expect_err "$T/no such"
+}
