@@ -304,7 +304,7 @@ static void nothing_judged(struct judge *j)
 	finding_message(j, f, "%s",
 			_("There is too little to judge: nothing that was found or named can be "
 			  "held against anything else."));
-	finding_evidence(j, f, "source", fact_value(&s->source, "none"), NULL, "");
+	finding_evidence(j, f, "source", fact_value(&s->source, "none"), NULL, "cuvet");
 	if (!s->n_gpus)
 		judge_ask(j, "%s", _("the GPU: lspci -nn -d 10de: (or --assume gpu=NAME)"));
 	if (!fact_known(&s->driver.version))
@@ -339,6 +339,14 @@ static bool few_named(const struct snapshot *s)
 	n += fact_known(&s->driver.version);
 	n += s->n_toolkits > 0;
 	return n < 2;
+}
+
+/* A tree that holds no GPU stack at all, and of whose machine nothing is known. */
+static bool nothing_there(const struct snapshot *s)
+{
+	return fact_is(&s->source, "image") && !s->n_gpus && !s->n_pythons && !s->n_toolkits &&
+	       !s->n_projects && !s->n_require && !fact_known(&s->driver.version) &&
+	       !s->driver.n_modules && !fact_known(&s->driver.libcuda.path);
 }
 
 static enum verdict decide(struct judge *j)
@@ -462,7 +470,8 @@ void settle(struct judge *j, const struct judge_options *o, int judged, struct r
 	}
 	drop_ignored(j, o);
 	/* A requirement without a finding was held against something, and holds. */
-	if ((judged == 0 || gpus_unknown(j->s) || (few_named(j->s) && !j->s->n_require)) &&
+	if ((judged == 0 || gpus_unknown(j->s) || nothing_there(j->s) ||
+	     (few_named(j->s) && !j->s->n_require)) &&
 	    !j->n_findings)
 		nothing_judged(j);
 	set_severities(j, o);

@@ -30,6 +30,8 @@ bool source_is_project(struct arena *a, const struct source_options *o)
 		return true;
 	/* JSON that is none of ours is taken for a snapshot, whose reader says what is wrong with
 	 * it. */
+	if (view_starts(text, "\xef\xbb\xbf"))
+		text = view_skip(text, 3);
 	text = view_trim(text);
 	return !text.n || text.p[0] != '{';
 }

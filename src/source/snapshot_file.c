@@ -15,7 +15,12 @@ int source_snapshot_json(struct arena *a, struct view text, const char *path, st
 {
 	const struct json *doc, *obj;
 	const char *schema;
-	int r = json_parse(a, text, path, &doc, err);
+	int r;
+
+	/* What editors and PowerShell put in front (P4). */
+	if (view_starts(text, "\xef\xbb\xbf"))
+		text = view_skip(text, 3);
+	r = json_parse(a, text, path, &doc, err);
 
 	if (r)
 		return r;

@@ -261,3 +261,26 @@ declared() { # facts; prints the root cause
 	expect_status 4
 	expect_err "$T/no such"
 }
+
+@test "P4: a snapshot with a byte order mark is a snapshot" {
+	{ printf '\xef\xbb\xbf' && cat "$S/broken.json"; } >"$T/bom.json"
+	cuvet check --json "$T/bom.json"
+	expect_status 1
+	[ "$(json 'd["root_cause"]["name"]')" = driver-library-mismatch ]
+}
+
+@test "a tree without any part of a stack is undetermined, not a pass" {
+	mkdir -p "$T/root/etc" "$T/root/usr/lib"
+	echo 'ID=debian' >"$T/root/etc/os-release"
+	cuvet check --json --root "$T/root"
+	expect_status 3
+	[ "$(json 'd["verdict"], d["root_cause"]["name"], len(d["asks"]) > 0')" = \
+		"('undetermined', 'insufficient-evidence', True)" ]
+	[ "$(json 'all(e["source"] for e in d["root_cause"]["evidence"])')" = True ]
+	mkdir -p "$T/root/usr/bin" "$T/root/usr/lib/python3.11"
+	: >"$T/root/usr/bin/python3.11"
+	ln -s python3.11 "$T/root/usr/bin/python3"
+	chmod 755 "$T/root/usr/bin/python3.11"
+	cuvet check --json --root "$T/root"
+	expect_status 0
+}
