@@ -224,6 +224,15 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
  * Capacity is the next power of two, so it need not be stored: growth happens when n is a power of
  * two.
  */
+size_t arena_room(size_t n)
+{
+	size_t room = 4;
+
+	while (room < n && room <= SIZE_MAX / 2)
+		room *= 2;
+	return room < n ? n : room;
+}
+
 void *arena_append(struct arena *a, void *arr_ptr, size_t *n, size_t elem_size)
 {
 	void *arr;

@@ -51,6 +51,8 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap) ATTR_PRINTF(2,
  * Appends a zeroed element to the array `*arr` (element type T) whose length is `*n`; returns it.
  */
 void *arena_append(struct arena *a, void *arr_ptr, size_t *n, size_t elem_size) ATTR_NONNULL;
+/* Elements for which an array of n has to have room so that it can be appended to. */
+size_t arena_room(size_t n);
 #define ARENA_APPEND(a, arr, n) \
 	((__typeof__(arr))arena_append((a), &(arr), &(n), sizeof(*(arr))))
 

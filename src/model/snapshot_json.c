@@ -318,7 +318,8 @@ static int load_array(struct loader *l, const struct field *f, const struct json
 
 	if (json_type(v) != JSON_ARRAY)
 		return wrong(l, f->key, _("a list"));
-	elems = arena_calloc(l->a, n ? n : 1, f->sub->size);
+	/* Assumptions and requirements are appended to what was loaded. */
+	elems = arena_calloc(l->a, arena_room(n), f->sub->size);
 	for (e = json_first(v); e; e = json_next(e)) {
 		if (json_type(e) != JSON_OBJECT)
 			return wrong(l, f->key, _("a list of objects"));

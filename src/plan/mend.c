@@ -97,7 +97,7 @@ static const char *for_whom(struct arena *a, const struct snapshot *s, const str
 
 static void put_first(struct arena *a, struct finding *f, struct remedy r)
 {
-	struct remedy *v = arena_calloc(a, f->n_remedies + 1, sizeof(*v));
+	struct remedy *v = arena_calloc(a, arena_room(f->n_remedies + 1), sizeof(*v));
 
 	v[0] = r;
 	if (f->n_remedies)

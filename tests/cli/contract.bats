@@ -284,3 +284,21 @@ declared() { # facts; prints the root cause
 	cuvet check --json --root "$T/root"
 	expect_status 0
 }
+
+@test "every --assume overlays a snapshot: an answer, whatever it says already" {
+	local fact file
+	for file in healthy broken; do
+		for fact in gpu=L4 driver=550.90.07 driver-flavor=open os=linux distro=ubuntu-22.04 arch=x86_64 \
+			glibc=2.31 python=3.12 torch=2.6.0+cu124 torchvision=0.21.0 torchaudio=2.6.0 \
+			tensorflow=2.15.0 jax=0.4.30 cuda=12.4 cudnn=9.1.0 gcc=13; do
+			cuvet check --json "$S/$file.json" --assume "$fact"
+			[[ $status == [013] ]] || fail "$file.json --assume $fact"
+			[ "$(json 'd["snapshot"]["assumed"]')" = "['$fact']" ]
+		done
+	done
+	cuvet check --json "$S/healthy.json" --assume tensorflow=2.15.0 --assume jax=0.4.30 \
+		--assume torchaudio=2.5.1 --require 'torch>=2' --require 'cc>=8'
+	expect_status 0
+	[ "$(json 'sorted(p["name"] for p in d["snapshot"]["pythons"][0]["packages"] if p["name"] in ("jax", "tensorflow", "torch", "torchaudio", "torchvision"))')" = \
+		"['jax', 'tensorflow', 'torch', 'torchaudio', 'torchvision']" ]
+}

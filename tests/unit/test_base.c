@@ -61,6 +61,27 @@ static void arena_append_keeps_what_was_there(void **state)
 	arena_free(a);
 }
 
+/* What was allocated at once can be appended to where it has that room: nothing behind it changes.
+ */
+static void arena_room_is_what_append_counts_on(void **state)
+{
+	struct arena *a = arena_new(NULL);
+	size_t n, i, k;
+
+	(void)state;
+	for (n = 1; n < 70; n++) {
+		size_t *arr = arena_calloc(a, arena_room(n), sizeof(*arr)), have = n;
+		size_t *behind = arena_calloc(a, 64, sizeof(*behind));
+
+		for (i = 0; i < 40; i++)
+			*ARENA_APPEND(a, arr, have) = SIZE_MAX;
+		assert_int_equal(have, n + 40);
+		for (k = 0; k < 64; k++)
+			assert_int_equal(behind[k], 0);
+	}
+	arena_free(a);
+}
+
 static jmp_buf oom_jump;
 
 static void oom(void)
@@ -208,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arena_zeroes_aligns_and_defers),
 		cmocka_unit_test(arena_append_keeps_what_was_there),
+		cmocka_unit_test(arena_room_is_what_append_counts_on),
 		cmocka_unit_test(arena_overflow_is_out_of_memory),
 		cmocka_unit_test(views_split_lines_words_and_fields),
 		cmocka_unit_test(numbers_are_strict),
