@@ -388,6 +388,32 @@ static void deeds(struct site *t)
 	}
 }
 
+/* nvcc as a package of conda: it stands in front of what the image has. */
+static void conda_toolkit(struct site *t)
+{
+	static const char *const names[] = { "cuda", "cuda-toolkit", "cuda-nvcc", "cuda-compiler",
+					     "cuda-nvcc-linux-64", "cuda-minimal-build",
+					     "cudatoolkit-dev" };
+	size_t i, k, n;
+
+	for (i = 0; i < t->p->n_steps; i++) {
+		const struct step *s = &t->p->steps[i];
+
+		if ((s->tool != BY_CONDA && s->tool != BY_PIXI) || s->elsewhere || s->removes)
+			continue;
+		for (k = 0; k < s->n_wants; k++)
+			for (n = 0; n < ARRAY_LEN(names); n++) {
+				struct deed *d;
+
+				if (strcmp(s->wants[k].name, names[n]) != 0)
+					continue;
+				d = ARENA_APPEND(t->r->a, t->out->deeds, t->out->n_deeds);
+				fact_set(&d->act, "toolkit", source_at(t, &s->wants[k].at));
+				fact_set(&d->what, names[n], d->act.source);
+			}
+	}
+}
+
 /* Variables that bear on GPUs; all others may hold secrets and stay where they are (faults: P7). */
 static bool env_matters(const char *name)
 {
@@ -526,6 +552,7 @@ static void fill_one(struct project_reader *r, struct snapshot *s, const struct 
 		note_links(t, st);
 	}
 	deeds(t);
+	conda_toolkit(t);
 	variables(t);
 	doubts(t);
 }
