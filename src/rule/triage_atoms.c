@@ -241,6 +241,7 @@ static void fact_atoms(struct triage *t)
 	when(t, triage_no_fabric(t), "gpus-no-fabric");
 	when(t, triage_jax_without_cuda(s), "jax-alone");
 	when(t, only_index(s, "cpu"), "cpu-index");
+	when(t, only_index(s, "rocm"), "rocm-index");
 	when(t, major_of(s, "numpy") >= 2, "numpy-2");
 	when(t, major_of(s, "numpy") == 1, "numpy-1");
 	when(t, fact_no(&s->host.secure_boot), "secure-boot-off");

@@ -29,6 +29,40 @@ struct needs {
 	unsigned cudnn;	  /* major; 0: not known */
 };
 
+/* A line that speaks of the driver's CUDA, or of one that something wants. */
+static bool of_other_cuda(struct view line)
+{
+	static const char *const words[] = { "river", "smi", "SMI",   "want",	"need",
+					     "equir", "for ", "built", "support", "expect" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(words); i++)
+		if (view_find(line, words[i]) >= 0)
+			return true;
+	return false;
+}
+
+/* "CUDA 10.2" of a list of versions, where it is the only one that can be meant. */
+static const struct fact *only_cuda(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const struct fact *only = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		const struct sign *g = &s->signs[i];
+
+		if (!fact_is(&g->id, "cuda-number") || !fact_known(&g->value))
+			continue;
+		if (!strchr(g->value.value, '.') ||
+		    of_other_cuda(view_of(fact_value(&g->text, ""))) ||
+		    (only && !fact_is(only, g->value.value)))
+			return NULL;
+		only = &g->value;
+	}
+	return only;
+}
+
 /*
  * A toolkit in the text, the first that it names, or the CUDA of "CUDA 12.0, cuDNN 8.9", which is
  * what somebody installed for the framework; NULL when it names none.
@@ -40,7 +74,7 @@ static const struct fact *toolkit(const struct triage *t)
 
 	if (s->n_toolkits && fact_known(&s->toolkits[0].version))
 		return &s->toolkits[0].version;
-	return g && fact_known(&g->value) ? &g->value : NULL;
+	return g && fact_known(&g->value) ? &g->value : only_cuda(t);
 }
 
 /* Up to CUDA 10 each minor release has libraries of its own names. */
@@ -184,10 +218,14 @@ static bool tf_needs(struct triage *t, struct needs *ret)
 	v = ret->of ? fact_value(&ret->of->version, NULL) : NULL;
 	row = v ? project_row(t->j, "tensorflow", v, "platform", "linux_x86_64") : NULL;
 	dot = v ? strrchr(v, '.') : NULL;
-	if (!row && dot && dot > strchr(v, '.'))
+	/* "2.3.1" is of 2.3.0's series, and people say "2.1". */
+	if (!row && dot)
 		row = project_row(t->j, "tensorflow",
-				  arena_printf(t->j->a, "%.*s.0", (int)(dot - v), v), "platform",
-				  "linux_x86_64");
+				  arena_printf(t->j->a, "%.*s.0",
+					       dot > strchr(v, '.') ? (int)(dot - v)
+								    : (int)strlen(v),
+					       v),
+				  "platform", "linux_x86_64");
 	if (!row)
 		return false;
 	ret->cuda = json_get_str(row, "cuda");

@@ -358,7 +358,11 @@ static void of_another_major(struct triage *t, const struct sign *g)
 static void ort(struct triage *t)
 {
 	const struct sign *g = triage_sign(t, "ort-needs");
+	const char *said = g ? triage_value(t, "cudnn-said") : NULL;
 
+	if (said && fact_known(&g->value) &&
+	    strtol(said, NULL, 10) != strtol(g->value.value, NULL, 10))
+		triage_add(t, FINDING_CUDNN_MAJOR_MISMATCH, 82, "ort-needs cudnn-said");
 	if (g && triage_has(t, "wants-cudnn-9"))
 		triage_add(t, FINDING_CUDNN_NOT_FOUND, 70, "ort-needs");
 	/* It lists all that it needs; the file that is named is the one that it lacks. */

@@ -19,6 +19,42 @@ static bool folder_of_old_cuda(const struct triage *t)
 	return major > 0 && major < 13;
 }
 
+/* Every CUDA that is named, one at least, is before 13, the first that drops Volta and older. */
+static bool cuda_before_13(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		if (!fact_is(&s->signs[i].id, "cuda-number"))
+			continue;
+		if (look_branch(fact_value(&s->signs[i].value, "0")) >= 13)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* Without a version of nvcc: does what lies around it say that it is not of CUDA 13?  That needs a
+ * driver of 580 and a glibc of 2.28, and no distribution has it as its own /usr/bin/nvcc. */
+static bool before_cuda_13(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *driver = fact_value(&s->driver.version, NULL);
+	const char *glibc = fact_value(&s->host.glibc, NULL);
+	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
+	const char *cuda = torch ? look_torch_cuda(t->j, torch) : NULL;
+
+	if (folder_of_old_cuda(t) || cuda_before_13(t) || triage_has(t, "nvcc-usr-bin"))
+		return true;
+	if (driver && look_branch(driver) < 580 && !triage_has(t, "windows"))
+		return true;
+	if (cuda && look_branch(cuda) < 13)
+		return true;
+	return glibc && version_cmp_str(glibc, "2.28") < 0;
+}
+
 static void nvcc_arch(struct triage *t)
 {
 	const char *v = triage_value(t, "nvcc-unsupported-arch");
@@ -39,7 +75,7 @@ static void nvcc_arch(struct triage *t)
 	if (s->n_toolkits && fact_known(&s->toolkits[0].version) && cc >= 20 &&
 	    look_branch(s->toolkits[0].version.value) < 8)
 		old = false;
-	if (!row && cc >= 60 && folder_of_old_cuda(t))
+	if (!row && cc >= 60 && before_cuda_13(t))
 		old = false;
 	f = triage_add(t, old ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
 		       88, "nvcc-unsupported-arch");
