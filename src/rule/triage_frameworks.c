@@ -32,7 +32,7 @@ struct needs {
 /* A line that speaks of the driver's CUDA, or of one that something wants. */
 static bool of_other_cuda(struct view line)
 {
-	static const char *const words[] = { "river", "smi", "SMI",   "want",	"need",
+	static const char *const words[] = { "river", "smi",  "SMI",   "want",	  "need",
 					     "equir", "for ", "built", "support", "expect" };
 	size_t i;
 
@@ -220,12 +220,11 @@ static bool tf_needs(struct triage *t, struct needs *ret)
 	dot = v ? strrchr(v, '.') : NULL;
 	/* "2.3.1" is of 2.3.0's series, and people say "2.1". */
 	if (!row && dot)
-		row = project_row(t->j, "tensorflow",
-				  arena_printf(t->j->a, "%.*s.0",
-					       dot > strchr(v, '.') ? (int)(dot - v)
-								    : (int)strlen(v),
-					       v),
-				  "platform", "linux_x86_64");
+		row = project_row(
+			t->j, "tensorflow",
+			arena_printf(t->j->a, "%.*s.0",
+				     dot > strchr(v, '.') ? (int)(dot - v) : (int)strlen(v), v),
+			"platform", "linux_x86_64");
 	if (!row)
 		return false;
 	ret->cuda = json_get_str(row, "cuda");

@@ -336,6 +336,21 @@ static void cudnn_major(struct triage *t)
 			want, brings);
 }
 
+/* Lua's Torch names the release of cuDNN that it wants: "libcudnn (R4)". */
+static void cudnn_release(struct triage *t)
+{
+	const char *want = triage_value(t, "cudnn-release-wanted");
+	const struct sign *other = want ? cudnn_listed(t, strtol(want, NULL, 10)) : NULL;
+	struct finding *f;
+
+	if (!want)
+		return;
+	f = triage_add(t, other ? FINDING_CUDNN_MAJOR_MISMATCH : FINDING_CUDNN_NOT_FOUND, 80,
+		       "cudnn-release-wanted");
+	if (other)
+		finding_evidence(t->j, f, "text", other->text.value, NULL, other->text.source);
+}
+
 /* What is for CUDA 11 does not want libraries of CUDA 12: something else of that name was taken. */
 static void of_another_major(struct triage *t, const struct sign *g)
 {
@@ -410,6 +425,7 @@ void triage_libraries(struct triage *t)
 		if (fact_is(&s->signs[i].id, "shared-missing") ||
 		    fact_is(&s->signs[i].id, "none-loads") ||
 		    fact_is(&s->signs[i].id, "ldd-not-found") ||
+		    fact_is(&s->signs[i].id, "ld-needed-not-found") ||
 		    fact_is(&s->signs[i].id, "library-not-found-said"))
 			missing_and(t, &s->signs[i]);
 		else if (fact_is(&s->signs[i].id, "nvjitlink-wanted"))
@@ -418,5 +434,6 @@ void triage_libraries(struct triage *t)
 			dll_missing(t, &s->signs[i]);
 	cudnn_there(t);
 	cudnn_major(t);
+	cudnn_release(t);
 	ort(t);
 }
