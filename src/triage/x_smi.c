@@ -152,7 +152,8 @@ static void list_row(struct paste *p, struct view s, size_t i)
 
 	if (!paste_match(p, "^GPU (\\d+): (.+?)(?:\\s*\\(UUID: ?([\\w-]+)|\\s{2,}|[,;] |\\s*$)", s,
 			 &m) ||
-	    m.group[2].n > 80 || paste_match(p, "memory|alloc|util", m.group[2], NULL))
+	    m.group[2].n > 80 ||
+	    paste_match(p, "memory|alloc|util|radeon|\\bAMD\\b|\\bIntel\\b", m.group[2], NULL))
 		return;
 	sign_add(p, "smi-gpu", i, m.group[2]);
 	g = paste_listed_gpu(p, m.group[1], m.group[2], (struct view){ 0 }, i);
