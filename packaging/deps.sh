@@ -73,6 +73,8 @@ needs() {
 	release cmd rpmbuild rpm may
 	release cmd rpmlint rpmlint may
 	release cmd makepkg makepkg may
+	release cmd bsdtar libarchive-tools may
+	release cmd zstd zstd may
 	release cmd ruby ruby may
 	release cmd nix-instantiate nix-bin may
 	END

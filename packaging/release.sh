@@ -36,7 +36,7 @@ ready() {
 		openssl pkey -in "$CUVET_DATA_KEY" -pubout | cmp - data/keys/cuvet-data.pub ||
 		die "CUVET_DATA_KEY is not the private half of data/keys/cuvet-data.pub" || return
 	for tool in debootstrap buildah lintian autopkgtest rpmbuild rpmlint python3 bats scdoc \
-		msgfmt makepkg; do
+		msgfmt makepkg bsdtar zstd; do
 		command -v $tool >/dev/null || die "$tool is missing" || return
 	done
 }
