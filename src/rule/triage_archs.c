@@ -136,11 +136,12 @@ static bool left_behind(const struct look_archs *a, int cc, int high)
 }
 
 /* Code of an old chip alone stands for the newest: what the build brings beside it has none. */
-static bool old_ptx(const struct triage *t, const struct look_archs *a, int cc, int high)
+static bool old_ptx(struct triage *t, const struct look_archs *a, int cc, int high)
 {
 	const char *entry = NULL;
 
-	return triage_has(t, "cubins-warning") &&
+	return triage_holds(t, "cubins-warning|no-kernel-image !ext-native-call !ext-native-frame",
+			    NULL) &&
 	       compat_arch_fit(a->list, a->n, cc, &entry) == ARCH_FIT_PTX && entry &&
 	       strncmp(entry, "compute_", 8) == 0 && strtol(entry + 8, NULL, 10) < high;
 }

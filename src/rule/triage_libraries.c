@@ -49,10 +49,16 @@ static bool serves(const char *have, const char *want)
 
 enum have { HAVE_NONE, HAVE_OTHER, HAVE_SAME };
 
+/* One that somebody says is there, maybe in the place of another. */
+static bool said_there(const struct sign *g)
+{
+	return fact_is(&g->id, "lib-there-said") || fact_is(&g->id, "lib-there-instead");
+}
+
 /* A file in a listing, or one that somebody says is there. */
 static bool is_there(const struct sign *g)
 {
-	return fact_is(&g->id, "lib-listed") || fact_is(&g->id, "lib-there-said");
+	return fact_is(&g->id, "lib-listed") || said_there(g);
 }
 
 /* Does the text list this library, in this version or in another? */
@@ -281,6 +287,19 @@ static bool cudnn_of(const struct sign *g, int major)
 	       strtol(have.version, NULL, 10) == major;
 }
 
+/* A file of cuDNN among the libraries of Windows that the text lists: "cudnn_ops64_9.dll". */
+static const struct sign *cudnn_dll(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++)
+		if ((fact_is(&s->signs[i].id, "dll-listed") || said_there(&s->signs[i])) &&
+		    (cudnn_of(&s->signs[i], 8) || cudnn_of(&s->signs[i], 9)))
+			return &s->signs[i];
+	return NULL;
+}
+
 /* The cuDNN that is asked for is among the files that the text lists. */
 static void cudnn_there(struct triage *t)
 {
@@ -306,6 +325,7 @@ static void cudnn_major(struct triage *t)
 	const struct torch *torch = s->n_pythons ? &s->pythons[0].torch : NULL;
 	const char *release = torch ? look_torch_release(t->j, torch) : NULL;
 	int want = triage_has(t, "wants-cudnn-9") ? 9 : triage_has(t, "wants-cudnn-8") ? 8 : 0;
+	const struct sign *dll = cudnn_dll(t);
 	const struct fact *package = NULL;
 	struct finding *f;
 	int brings = 0;
@@ -319,6 +339,10 @@ static void cudnn_major(struct triage *t)
 		brings = look_driver_below(release, "2.4") ? 8 : 9;
 	if (!brings)
 		brings = (int)cudnn_package(t, &package);
+	if (!brings && dll && !cudnn_of(dll, want)) {
+		brings = cudnn_of(dll, 8) ? 8 : 9;
+		package = &dll->value;
+	}
 	if (!brings && triage_value(t, "cudnn-said")) {
 		brings = (int)strtol(triage_value(t, "cudnn-said"), NULL, 10);
 		package = &triage_sign(t, "cudnn-said")->value;
@@ -397,7 +421,7 @@ static void dll_missing(struct triage *t, const struct sign *g)
 	for (i = 0; i < s->n_signs && *name; i++) {
 		const struct sign *at = &s->signs[i];
 
-		if ((!fact_is(&at->id, "dll-listed") && !fact_is(&at->id, "lib-there-said")) ||
+		if ((!fact_is(&at->id, "dll-listed") && !said_there(at)) ||
 		    strcasecmp(fact_value(&at->value, ""), name) != 0)
 			continue;
 		f = triage_add(t, FINDING_LIB_PATH_NOT_SET, 84, NULL);

@@ -148,8 +148,18 @@ static void library(struct paste *p, struct view s, size_t i)
 	}
 }
 
+/* Another file by itself on the line before or behind: such lines are a listing. */
+static bool beside_dll(struct paste *p, size_t i)
+{
+	static const char bare[] = "^\\w[\\w.-]*\\.(?:dll|lib|pyd)$";
+
+	return (i && paste_match(p, bare, p->t.lines[i - 1].s, NULL)) ||
+	       (i + 1 < p->t.n && paste_match(p, bare, p->t.lines[i + 1].s, NULL));
+}
+
 /*
- * A library of Windows in a listing: "C:\\...\\bin\\cudart64_110.dll" by itself, or a row of dir.
+ * A library of Windows in a listing: "C:\\...\\bin\\cudart64_110.dll" by itself, a row of dir, or
+ * one name of several below each other.
  */
 static void dll(struct paste *p, struct view s, size_t i)
 {
@@ -157,9 +167,10 @@ static void dll(struct paste *p, struct view s, size_t i)
 
 	if (paste_match(p,
 			"^(?:[A-Za-z]:[\\\\/][^:*?\"<>|]{0,200}[\\\\/]|"
-			"\\d[\\d./-]{7,9}\\s[^\\\\/:]{0,8}:?[^\\\\/:]{0,60}\\s|-a[\\w-]{3,4}\\s.{0,60}\\s)"
+			"\\d[\\d./-]{7,9}\\s[^\\\\/:]{0,8}:?[^\\\\/:]{0,60}\\s|-a[\\w-]{3,4}\\s.{0,60}\\s|)"
 			"((?:cud|cublas|cufft|curand|cusolver|cusparse|nvrtc|nvinfer)\\w*64_\\w+\\.dll)$",
-			s, &m))
+			s, &m) &&
+	    (m.group[1].p != s.p || beside_dll(p, i)))
 		sign_add(p, "dll-listed", i, m.group[1]);
 }
 

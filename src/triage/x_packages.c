@@ -2,6 +2,7 @@
 /* Lists of packages (pip list, freeze, show, conda list, collect_env) and logs of installing. */
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/attr.h"
 #include "base/regex.h"
 #include "triage/paste.h"
@@ -215,6 +216,12 @@ static void installed(struct paste *p, struct view s, size_t i)
 		if (view_starts(w, "torch-") && paste_match(p, "^torch-(\\d[\\w.+]*)", w, &m)) {
 			sign_add(p, "installed-torch", i, m.group[1]);
 			paste_fact(p, "torch.version", m.group[1], i);
+		} else if (view_find(w, "-") > 0 &&
+			   paste_match(p,
+				       "^(tensorflow(?:[-_](?:cpu|intel|gpu))?|onnxruntime(?:[-_]gpu)?|"
+				       "ctranslate2|jaxlib|jax)-(\\d[\\w.+]*)$",
+				       w, &m)) {
+			paste_package(p, m.group[1], m.group[2], i);
 		}
 	}
 }
@@ -253,6 +260,22 @@ static void poetry_changes(struct paste *p, struct view s, size_t i)
 			 s, &m))
 		return;
 	replaced(p, m.group[1], m.group[2], i);
+}
+
+/* "torch 2.10.0+cu130 -> torch 2.9.1 (no CUDA)", "torch 2.4.0+cu121 => 2.5.1+cpu". */
+static void arrow(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p,
+			"\\btorch[`'\" =-]{1,3}v?(\\d+\\.\\d[\\w.]*\\+cu\\d+)[`'\"]?\\s*"
+			"(?:-+>|=+>|\xe2\x86\x92)\\s*[`'\"]?(?:torch[ =-]{1,3})?v?(\\d+\\.\\d[\\w.]*)"
+			"(?:\\+cpu\\b|[`'\"]?,? ?\\(?(?:no|without|non-?) ?(?:cuda|gpu)|"
+			"[`'\"]?,? ?\\(?cpu\\b)",
+			s, &m))
+		replaced(p, m.group[1],
+			 view_of(arena_printf(p->a, "%.*s+cpu", (int)m.group[2].n, m.group[2].p)),
+			 i);
 }
 
 /* "Requirement already satisfied: torch in /x (from y) (2.4.0+cu124)". */
@@ -369,8 +392,10 @@ static void install_line(struct paste *p, size_t i)
 		uv_changes(p, s, i);
 	if (view_find(s, "torch-") >= 0)
 		taken_up(p, s, i);
-	if (view_find(s, "+cu") >= 0)
+	if (view_find(s, "+cu") >= 0) {
 		told_exchange(p, s, i);
+		arrow(p, s, i);
+	}
 	if (view_find(s, "ing torch (") >= 0)
 		poetry_changes(p, s, i);
 	if (view_find(s, "Requirement already satisfied") >= 0)

@@ -52,6 +52,30 @@ static void site(struct paste *p, const char *id, const char *other, struct view
 		sign_add(p, "torch-elsewhere", i, view_of(folder));
 }
 
+/* torchvision or torchaudio of a traceback, in another folder than the PyTorch that it loads. */
+static void companion(struct paste *p, size_t i)
+{
+	const char *torch = sign_value(p, "run-site"), *own = sign_value(p, "companion-site");
+
+	if (torch && own && strcmp(torch, own) != 0 && !sign_has(p, "companion-elsewhere"))
+		sign_add(p, "companion-elsewhere", i, view_of(own));
+}
+
+static void companion_site(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (p->filling || sign_has(p, "companion-site") ||
+	    owner_other_machine(&p->owners, p->t.lines[i].owner) ||
+	    !paste_match(p,
+			 "File \"((?:[A-Za-z]:[\\\\/]|/)[^\"\\n]{0,300}?(?:site|dist)-packages)"
+			 "[\\\\/]+torch(?:vision|audio)[\\\\/]",
+			 s, &m))
+		return;
+	sign_add(p, "companion-site", i, view_of(normal(p, m.group[1])));
+	companion(p, i);
+}
+
 /* "Location: /x/site-packages" some lines below "Name: torch". */
 static bool of_torch(const struct paste *p, size_t i)
 {
@@ -193,8 +217,12 @@ static void sites_line(struct paste *p, size_t i)
 			p,
 			"(?:^|['\"\\s(])((?:[A-Za-z]:[\\\\/]|/)[^'\"\\n]{0,300}?(?:site|dist)-packages)"
 			"[\\\\/]+torch(?:[\\\\/,]|\\s|$)",
-			s, &m))
+			s, &m)) {
 		site(p, "run-site", "pip-site", m.group[1], i);
+		companion(p, i);
+	} else if (view_find(s, "File \"") >= 0 && view_find(s, "-packages") >= 0) {
+		companion_site(p, s, i);
+	}
 }
 
 const struct extractor extract_sites = { .name = "sites", .line = sites_line };

@@ -34,6 +34,19 @@ static struct view unquoted(struct view v)
 	return v;
 }
 
+/* cmd.exe keeps the quotes of set NAME="0": they are part of the value, which names no GPU then. */
+static void kept_quotes(struct paste *p, struct view typed, struct view answer, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "^[@\\s]*set CUDA_VISIBLE_DEVICES=(\"[^\"%]*\"|'[^'%]*')\\s*(?:&.*)?$",
+			typed, &m))
+		sign_add(p, "visible-quoted", i, m.group[1]);
+	else if (paste_match(p, "^echo %CUDA_VISIBLE_DEVICES%", typed, NULL) &&
+		 paste_match(p, "^([\"'][^\"']*[\"'])$", answer, &m))
+		sign_add(p, "visible-quoted", i, m.group[1]);
+}
+
 /* An empty answer, and then somebody's words: no list of devices holds blanks within. */
 static bool is_sentence(struct paste *p, struct view name, struct view value)
 {
@@ -84,6 +97,7 @@ static void without_sign(struct paste *p, size_t i)
 		if (!view_starts(l->s, "Traceback") && !view_is(l->s, "None") &&
 		    !is_sentence(p, m.group[1], l->s))
 			paste_variable(p, m.group[1], unquoted(l->s), i);
+		kept_quotes(p, line_cmd(by), l->s, i);
 		return;
 	}
 	if (!l->cmd_at && l->s.n < 80)
@@ -114,6 +128,9 @@ static void variables_line(struct paste *p, size_t i)
 		without_sign(p, i);
 		return;
 	}
+	if (view_find(s, "CUDA_VISIBLE_DEVICES=") > 0)
+		kept_quotes(p, p->t.lines[i].cmd_at ? line_cmd(&p->t.lines[i]) : s,
+			    (struct view){ 0 }, i);
 	for (n = 0; n < 12 && paste_match(p, known, s, &m); n++) {
 		v = m.group[2];
 		if (names_value((struct view){ s.p, (size_t)(v.p - s.p) }, v)) {
