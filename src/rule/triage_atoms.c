@@ -141,6 +141,14 @@ static bool only_index(const struct snapshot *s, const char *kind)
 	return any;
 }
 
+/* What pip took up says of no build: it is PyPI's, whatever other index was named besides. */
+static bool plain_wheel(const struct triage *t)
+{
+	const char *v = triage_value(t, "torch-taken-up");
+
+	return v && !strpbrk(v, "+%");
+}
+
 /* The major release of a package of the judged environment; 0 when it is not known. */
 static unsigned major_of(const struct snapshot *s, const char *name)
 {
@@ -207,10 +215,11 @@ static void build_atoms(struct triage *t, const struct torch *torch)
 	const char *variant = torch ? look_torch_variant(t->j, torch) : NULL;
 	bool cpu = (variant && strncmp(variant, "cpu", 3) == 0) || triage_has(t, "conda-torch-cpu");
 	bool rocm = (variant && strncmp(variant, "rocm", 4) == 0) || triage_has(t, "torch-rocm") ||
-		    (!variant && only_index(t->j->s, "rocm"));
+		    (!variant && only_index(t->j->s, "rocm") && !plain_wheel(t));
 
 	if (torch && torch->cuda.state == FACT_ABSENT && !rocm)
 		cpu = true;
+	when(t, torch && strncmp(fact_value(&torch->variant, ""), "cu", 2) == 0, "torch-tag-cuda");
 	when(t, cpu, "torch-cpu");
 	when(t, rocm, "torch-rocm");
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");

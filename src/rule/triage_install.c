@@ -171,7 +171,9 @@ static void not_found(struct triage *t)
 	}
 	plus = strchr(want, '+');
 	version = plus ? arena_strndup(t->j->a, want, (size_t)(plus - want)) : want;
-	variant = plus ? plus + 1 : tag && strncmp(tag, "c", 1) == 0 ? tag : NULL;
+	variant = plus ? plus + 1
+		  : tag && (*tag == 'c' || strncmp(tag, "rocm", 4) == 0) ? tag
+									 : NULL;
 	r = search(t, version, variant);
 	if (r.glibc_old) {
 		f = triage_add(t, FINDING_GLIBC_TOO_OLD, 88, "no-dist");
