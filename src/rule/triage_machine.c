@@ -266,6 +266,32 @@ static void libcuda_link(struct triage *t)
 		triage_add(t, FINDING_LIBCUDA_BROKEN_LINK, 86, "link-libcuda libcuda-file");
 }
 
+/* The driver's file is listed, and the name that programs open, libcuda.so.1, is not. */
+static void libcuda_unlinked(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	bool any = false;
+	size_t i;
+
+	if (!triage_holds(t, "libcuda-missing !wsl", NULL) ||
+	    (triage_has(t, "container") && !triage_has(t, "ncli-said")))
+		return;
+	for (i = 0; i < s->n_signs; i++) {
+		const char *file = fact_value(&s->signs[i].value, "");
+
+		if (!fact_is(&s->signs[i].id, "lib-listed"))
+			continue;
+		file = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+		if (strcmp(file, "libcuda.so.1") == 0)
+			return;
+		/* Tegra's is libcuda.so.1.1. */
+		if (strncmp(file, "libcuda.so.", 11) == 0 && strchr(file + 11, '.'))
+			any = true;
+	}
+	if (any)
+		triage_add(t, FINDING_LIBCUDA_BROKEN_LINK, 80, "lib-listed libcuda-missing");
+}
+
 /* -------- Fabric Manager */
 
 /* The two packages of a list, where nothing says what is loaded. */
@@ -315,6 +341,7 @@ void triage_machine(struct triage *t)
 	mounts(t);
 	image_libcuda(t);
 	libcuda_link(t);
+	libcuda_unlinked(t);
 	compat_in_image(t);
 	reported(t);
 	compat_listed(t);

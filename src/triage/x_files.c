@@ -57,6 +57,14 @@ static void closed_node(struct paste *p, struct view s, struct view path, size_t
 	sign_add(p, s.p[7] == 'r' && s.p[8] == 'w' ? "node-open" : "node-closed", i, path);
 }
 
+/* "nvidia-uvm was added": a sentence that begins with the name, and no listing. */
+static bool spoken_of(struct paste *p, struct view s, const struct regex_match *m)
+{
+	return (m->group[1].p == s.p || m->group[1].p[-1] != '/') &&
+	       paste_match(p, "^ (?:was|is|had|has|were|are|does|did|node|device|module)\\b",
+			   view_skip(s, m->end), NULL);
+}
+
 static void listed_nodes(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
@@ -82,7 +90,8 @@ static void listed_nodes(struct paste *p, struct view s, size_t i)
 		"(?:^|/dev/|\\s)(nvidia(?:-uvm-tools|-uvm|-modeset|ctl|-caps/nvidia-cap\\d+|-nvswitch\\w*|"
 		"-cap\\d+|\\d+)|nvhost-\\w+|nvmap|dxg)(?=[\\s,:]|$)",
 		s, &m)) {
-		node(p, m.group[1], mode, i);
+		if (mode.n || !spoken_of(p, s, &m))
+			node(p, m.group[1], mode, i);
 		if (mode.n)
 			closed_node(p, p->t.lines[i].s, m.group[1], i);
 		s = view_skip(s, m.end);
