@@ -34,6 +34,17 @@ static void points_of(struct triage *t, const struct json *row)
 			t->against[id] = true;
 }
 
+/* A row counts once. Its name alone does not tell: another row's tag may be that name. */
+static bool is_hit(const struct triage *t, const struct json *row)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_hits; i++)
+		if (t->hits[i].row == row)
+			return true;
+	return false;
+}
+
 static void sign_atoms(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -43,13 +54,9 @@ static void sign_atoms(struct triage *t)
 	for (i = 0; i < s->n_signs; i++) {
 		const char *id = s->signs[i].id.value;
 
-		if (triage_has(t, id)) {
-			atom(t, id, &s->signs[i]);
-			continue;
-		}
 		atom(t, id, &s->signs[i]);
 		row = triage_row(t, id);
-		if (!row)
+		if (!row || is_hit(t, row))
 			continue;
 		*ARENA_APPEND(t->j->a, t->hits, t->n_hits) =
 			(struct triage_hit){ .sign = &s->signs[i], .row = row };
