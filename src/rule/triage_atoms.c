@@ -2,6 +2,7 @@
 /* Names of what holds: the signs of a text, their tags, and what follows from the facts. */
 #include "rule/triage_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -109,6 +110,20 @@ static bool index_above(const struct snapshot *s)
 	return v && *v >= '1' && *v <= '9';
 }
 
+/* More processes, a GPU each, than CUDA_VISIBLE_DEVICES lists. */
+static bool more_processes(struct triage *t)
+{
+	const char *v = snapshot_env(t->j->s, "CUDA_VISIBLE_DEVICES");
+	const char *asked = triage_value(t, "processes-asked");
+	long listed = 1;
+
+	if (!v || !asked || *v < '0' || *v > '9')
+		return false;
+	for (; *v; v++)
+		listed += *v == ',' && v[1] >= '0' && v[1] <= '9';
+	return strtol(asked, NULL, 10) > listed;
+}
+
 /* Each container that was started with GPUs ran one test and ended, and another without. */
 static bool gpus_only_tested(const struct triage *t)
 {
@@ -207,6 +222,7 @@ static void variable_atoms(struct triage *t, const struct torch *torch)
 	     "given-by-uuid");
 	when(t, one_index(s), "one-index");
 	when(t, index_above(s), "index-above");
+	when(t, more_processes(t), "more-processes");
 	when(t, several_instances(s), "mig-several");
 	when(t,
 	     snapshot_env(s, "LD_LIBRARY_PATH") &&

@@ -38,6 +38,7 @@ static void visible(struct triage *t)
 	long first;
 
 	if (!v || triage_has(t, "nodevfiles") || triage_has(t, "slurm") || triage_has(t, "ray") ||
+	    triage_has(t, "more-processes") ||
 	    view_starts(view_of(v->value), "MIG-") ||
 	    (strchr(v->value, '$') && strcmp(v->value, "$0") != 0))
 		return;

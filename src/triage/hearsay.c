@@ -54,6 +54,26 @@ static const char cures[] =
 	"error)|was|is|for me|now)\\b){0,3}\\s*(?:\\b(?:by|with|in|using|after|once|when|to)\\b|:)"
 	"[^\\n]{0,80}$";
 
+/* The same said behind: "downgrading to torch 2.1.1 solved it", "with torch 2.1.1 it works". */
+static const char cures_behind[] =
+	"^[\"'`]?[\\w.+]{1,24}[\"'`)]{0,2},?(?: instead| then| also| has| have| finally){0,2} (?:"
+	"(?:solved|fixed|resolved|cured|solves|fixes|resolves) (?:it|this|that|the|my|all)\\b|"
+	"did the trick\\b|(?:works|worked|helped) for me\\b)(?![^\\n]*\\b(?:but|however|except)\\b)";
+
+/* "with torch 2.1.1 it works": of what was there before it says nothing. */
+static const char works_with[] = "\\b(?:with|after|once|downgrad\\w+|upgrad\\w+|reinstall\\w+|"
+				 "switch\\w+|updat\\w+|chang\\w+)\\b[^.\\n]{0,40}$";
+static const char works_behind[] =
+	"^[\"'`]?[\\w.+]{1,24}[\"'`)]{0,2},?(?: and| then)? (?:it|everything|all|this) (?:now |just |then )?"
+	"(?:works|worked|runs|is fine)\\b(?![^\\n]*\\b(?:but|however|except|in|on|only)\\b)";
+
+static bool cure_behind(struct paste *p, struct view before, struct view behind)
+{
+	return paste_match(p, cures_behind, behind, NULL) ||
+	       (paste_match(p, works_with, before, NULL) &&
+		paste_match(p, works_behind, behind, NULL));
+}
+
 bool told_of_cure(struct paste *p, size_t line, const char *at)
 {
 	const struct line *l;
@@ -67,11 +87,11 @@ bool told_of_cure(struct paste *p, size_t line, const char *at)
 	    (uintptr_t)at > (uintptr_t)l->s.p + l->s.n)
 		return false;
 	before = (struct view){ l->s.p, (size_t)(at - l->s.p) };
-	if (before.n < CURE_MIN)
-		return false;
 	if (before.n > BEFORE_MAX)
 		before = view_skip(before, before.n - BEFORE_MAX);
-	if (!paste_match(p, cures, before, &m))
+	if (cure_behind(p, before, view_skip(l->s, (size_t)(at - l->s.p))))
+		return true;
+	if (before.n < CURE_MIN || !paste_match(p, cures, before, &m))
 		return false;
 	before = view_skip(before, m.start);
 	return !paste_match(p, "[.!?;] +\\S", before, NULL) && !paste_match(p, own, before, NULL);

@@ -35,8 +35,10 @@ static bool is_sentence(const struct paste *p, size_t i)
 	if (l->cmd_at || l->s.n < 12 || l->s.n > SENTENCE_MAX || l->s.p[0] == '|' ||
 	    paste_foreign(p, i, SCOPE_MACHINE))
 		return false;
-	return memchr(l->s.p, ' ', l->s.n) != NULL && view_find(l->s, "File \"") < 0 &&
-	       view_find(l->s, "://") < 0;
+	/* Chinese has no blanks. */
+	return (memchr(l->s.p, ' ', l->s.n) || view_find(l->s, "\xe4\xb8\x8a") >= 0 ||
+		view_find(l->s, "\xe7\x94\xa8") >= 0) &&
+	       view_find(l->s, "File \"") < 0 && view_find(l->s, "://") < 0;
 }
 
 /* -------- the GPU */
@@ -60,7 +62,7 @@ static void gpu(struct paste *p, struct view s, size_t i)
 		    "(?:^|\\b(?:an?|my|the|our|with|two|three|four|dual|single|on|has|\\dx?|gpu:?|"
 		    "card:?|geforce|discrete|dedicated|nvidia)\\s+(?:new |old |nvidia |geforce )?|(?<![\\w.-])(?=\\d{4} ?ti\\b))"
 		    "((?:10[5-8]0|16[5-6]0|20[6-8]0|30[5-9]0|40[5-9]0|50[5-9]0))\\s?(ti)?\\s?(super)?s?"
-		    "(?=[\\s,.;:()]|$)(?!\\s?(?:mib|mb|gb|it/s|steps|images|epochs|files|lines|ms|px|"
+		    "(?=[\\s,.;:()]|[\xe3-\xe9]|$)(?!\\s?(?:mib|mb|gb|it/s|steps|images|epochs|files|lines|ms|px|"
 		    "samples|tokens|users|times|iterations|%))",
 		    s, &m))
 		return;
@@ -71,7 +73,7 @@ static void gpu(struct paste *p, struct view s, size_t i)
 	paste_fact(p, "gpu.name", view_of(name), i);
 }
 
-/* "GPU 3090", "gpu:rtx-2080": a line of a list. */
+/* "GPU 3090", "gpu:rtx-2080", "4x3090", "5060Ti": a line of a list. */
 static void gpu_of_list(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
@@ -79,7 +81,8 @@ static void gpu_of_list(struct paste *p, struct view s, size_t i)
 	if (s.n > 40 || p->s->n_gpus ||
 	    !paste_match(
 		    p,
-		    "^\\W{0,4}(?:gpus?|(?:graphics )?card|\xe6\x98\xbe\xe5\x8d\xa1)\\W{0,4}"
+		    "^\\W{0,4}(?:(?:gpus?|(?:graphics )?card|\xe6\x98\xbe\xe5\x8d\xa1)\\W{0,4}|"
+		    "[1-9] ?[x*] ?|(?=\\d{4} ?ti\\W*$))"
 		    "(?:nvidia )?(?:geforce )?(?:[rg]tx)?[ -]?"
 		    "(10[5-8]0|16[5-6]0|20[6-8]0|30[5-9]0|40[5-9]0|50[5-9]0)\\s?(ti)?\\s?(super)?\\s*$",
 		    s, &m))
