@@ -174,11 +174,14 @@ static void driver_and_gpu(struct triage *t)
 	for (i = 0; i < s->n_gpus; i++) {
 		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
 		unsigned branch = driver ? look_branch(driver) : 0;
-		unsigned last = row || branch < 100 ? 0 : last_branch(t, &s->gpus[i]);
+		unsigned last = row && branch >= 100 ? 0 : last_branch(t, &s->gpus[i]);
 		struct finding *f = row ? misfit(t, row, branch) : NULL;
 
-		if (last && is_beyond(last, branch))
+		if (branch >= 100 && last && is_beyond(last, branch))
 			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails(t) ? 80 : 64, terms);
+		if (branch < 100 && last && last <= 470 && !driver && fails(t) &&
+		    triage_has(t, "latest-driver-said"))
+			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, 66, "latest-driver-said");
 		if (!f)
 			continue;
 		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);

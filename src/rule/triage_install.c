@@ -507,6 +507,8 @@ static void plain_on_windows(struct triage *t)
 
 	if (!found)
 		release = triage_value(t, "torch-pinned-plain");
+	if (!release)
+		release = triage_value(t, "torch-said-plain");
 	if (!release || strchr(release, '+') || !triage_has(t, "windows") ||
 	    (p && (fact_known(&p->torch.cuda) || fact_known(&p->torch.variant))) ||
 	    triage_has(t, "conda-asked-torch") ||
@@ -518,7 +520,7 @@ static void plain_on_windows(struct triage *t)
 		return;
 	if (pypi_without_cuda(t, release, "windows_x86_64"))
 		triage_add(t, FINDING_CPU_ONLY_WHEEL, 76,
-			   found ? "pip-has-torch" : "torch-pinned-plain");
+			   found ? "pip-has-torch" : "torch-pinned-plain|torch-said-plain");
 }
 
 void triage_install(struct triage *t)
