@@ -90,6 +90,7 @@ bool triage_all_before_ada(const struct snapshot *s);
 /* Each GPU that is named is older than Ampere. */
 bool triage_before_ampere(const struct snapshot *s);
 /* Each GPU that is named is older than Volta. */
+bool triage_before_maxwell(const struct snapshot *s);
 bool triage_before_volta(const struct snapshot *s);
 /* Each GPU that is named is of a class that has no NVSwitch. */
 bool triage_no_fabric(const struct triage *t);

@@ -498,6 +498,13 @@ static void min_max(struct triage *t)
 	}
 }
 
+bool triage_before_maxwell(const struct snapshot *s)
+{
+	int high = highest_cc(s);
+
+	return high > 0 && high < 50;
+}
+
 bool triage_before_volta(const struct snapshot *s)
 {
 	int high = highest_cc(s);
