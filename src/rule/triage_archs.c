@@ -331,6 +331,47 @@ static bool left_out_by_default(struct triage *t, const struct torch *torch)
 	return false;
 }
 
+/* The newest capability that options of nvcc in the text compile for. */
+static int compiled_for(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	int high = -1;
+	size_t i;
+
+	for (i = 0; i < s->n_signs; i++) {
+		const struct sign *g = &s->signs[i];
+		int cc = fact_is(&g->id, "gencode-said") && fact_known(&g->value)
+				 ? (int)strtol(g->value.value, NULL, 10)
+				 : -1;
+
+		if (cc > high)
+			high = cc;
+	}
+	return high;
+}
+
+/* Programs that one compiles oneself, in the years of their CUDA: the options leave a newer GPU
+ * out, Caffe ended with CUDA 8, and a GPU of the newest generation that its driver knows is none
+ * that a build of then has dropped. */
+static bool of_its_years(struct triage *t)
+{
+	const struct fact *driver = look_cuda_driver(t->j->s);
+	const char *has = driver ? compat_driver_cuda(t->j->c, driver->value) : NULL;
+	const struct cuda_row *row = has ? compat_cuda(t->j->c, has) : NULL;
+	int cc = highest_cc(t->j->s), options = compiled_for(t);
+
+	if (!triage_has(t, "no-kernel-image") || triage_has(t, "arch-misfit") || cc < 60 ||
+	    cc != lowest_cc(t->j->s) || (t->j->s->n_pythons && speaks_of_torch(t)))
+		return false;
+	if ((options > 0 && cc / 10 > options / 10) || triage_has(t, "caffe-check") ||
+	    (row && row->nvcc_max_cc / 10 == cc / 10 && cc < 100 &&
+	     version_cmp_str(has, "11.2") < 0)) {
+		misfit(t, 0, false, 78);
+		return true;
+	}
+	return false;
+}
+
 /* A GPU at one of the ends of the range is the one that most builds leave out. */
 static bool end_of_range(struct triage *t, const struct cuda_row *row)
 {
@@ -384,11 +425,12 @@ static void by_age(struct triage *t)
 			: NULL;
 	newest = torch ? newest_cuda(t, torch->version.value) : NULL;
 	served = torch && !triage_has(t, "arch-misfit") && every_build_has(t, torch);
-	if (known &&
-	    beyond(t, newest ? compat_cuda(t->j->c, newest) : row ? row : said_cuda(t)))
+	if (known && beyond(t, newest ? compat_cuda(t->j->c, newest) : row ? row : said_cuda(t)))
 		return;
 	if (torch && !served && !triage_has(t, "ext-native-call") &&
 	    !triage_has(t, "ext-native-frame") && left_out_by_default(t, torch))
+		return;
+	if (known && !row && !torch && of_its_years(t))
 		return;
 	if (known && !served && end_of_range(t, row))
 		return;
@@ -419,6 +461,17 @@ static void kernel_of_arch(struct triage *t)
 	finding_message(t->j, f,
 			_("The kernel is one for compute capability %d.%d, and the GPU has %d.%d."),
 			want / 10, want % 10, low / 10, low % 10);
+}
+
+/* What has PTX for an older GPU alone is compiled for minutes when it starts, as TensorFlow 1. */
+static void slow_start(struct triage *t)
+{
+	const char *conda = triage_value(t, "cudatoolkit-conda");
+	const struct cuda_row *row = conda ? compat_cuda(t->j->c, conda) : said_cuda(t);
+
+	if (triage_holds(t, "slow-start tf-version|torch|torch-cuda", NULL) && !misfit_known(t) &&
+	    row && version_cmp_str(row->cuda, "11.0") < 0)
+		(void)beyond(t, row);
 }
 
 /* PyTorch may bring PTX for such a GPU; its cuBLAS and cuDNN have no code for it. CUDA before 9.2
@@ -547,4 +600,5 @@ void triage_archs(struct triage *t)
 	kernel_of_arch(t);
 	capability_there(t);
 	libraries_too_old(t);
+	slow_start(t);
 }
