@@ -204,8 +204,25 @@ static void of_no_folder(struct triage *t)
 		triage_add(t, FINDING_TOOLKIT_SHADOWED, 84, "nvcc-release toolkit-folder");
 }
 
+/* OpenMMLab's report: the operators were compiled with another CUDA than that of PyTorch. */
+static void operators_of_other(struct triage *t)
+{
+	const char *built = triage_value(t, "mm-cuda-compiler");
+	const char *runs = triage_value(t, "mm-cuda-runtime");
+	struct finding *f;
+
+	if (!built || !runs || strcmp(built, runs) == 0 ||
+	    !triage_holds(t, "no-kernel-image|abi-symbol|cuda-fails|lib-missing|crash-said", NULL))
+		return;
+	f = triage_add(t, FINDING_TOOLKIT_TORCH_MISMATCH, 86, "mm-cuda-compiler mm-cuda-runtime");
+	finding_message(t->j, f,
+			_("The operators were compiled with CUDA %s, and PyTorch is one for %s."),
+			built, runs);
+}
+
 void triage_toolkit(struct triage *t)
 {
+	operators_of_other(t);
 	of_no_folder(t);
 	home_outside_env(t);
 	cuda_home(t);
