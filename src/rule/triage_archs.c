@@ -335,24 +335,20 @@ static bool left_out_by_default(struct triage *t, const struct torch *torch)
 static int compiled_for(const struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
-	int high = -1;
+	int high = -1, cc;
 	size_t i;
 
 	for (i = 0; i < s->n_signs; i++) {
-		const struct sign *g = &s->signs[i];
-		int cc = fact_is(&g->id, "gencode-said") && fact_known(&g->value)
-				 ? (int)strtol(g->value.value, NULL, 10)
-				 : -1;
-
-		if (cc > high)
-			high = cc;
+		if (!fact_is(&s->signs[i].id, "gencode-said"))
+			continue;
+		cc = (int)strtol(fact_value(&s->signs[i].value, "0"), NULL, 10);
+		high = cc > high ? cc : high;
 	}
 	return high;
 }
 
-/* Programs that one compiles oneself, in the years of their CUDA: the options leave a newer GPU
- * out, Caffe ended with CUDA 8, and a GPU of the newest generation that its driver knows is none
- * that a build of then has dropped. */
+/* Programs of their CUDA's years: the options leave a newer GPU out, Caffe ended with CUDA 8, and
+ * no build has dropped a GPU of the newest generation that its driver knows. */
 static bool of_its_years(struct triage *t)
 {
 	const struct fact *driver = look_cuda_driver(t->j->s);
@@ -469,8 +465,8 @@ static void slow_start(struct triage *t)
 	const char *conda = triage_value(t, "cudatoolkit-conda");
 	const struct cuda_row *row = conda ? compat_cuda(t->j->c, conda) : said_cuda(t);
 
-	if (triage_holds(t, "slow-start tf-version|torch|torch-cuda", NULL) && !misfit_known(t) &&
-	    row && version_cmp_str(row->cuda, "11.0") < 0)
+	if (row && version_cmp_str(row->cuda, "11.0") < 0 && !misfit_known(t) &&
+	    triage_holds(t, "slow-start tf-version|torch|torch-cuda", NULL))
 		(void)beyond(t, row);
 }
 
