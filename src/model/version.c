@@ -68,6 +68,13 @@ bool version_at_least(const char *a, const char *b)
 	       version_cmp(&va, &vb) >= 0;
 }
 
+bool version_within(const char *version, const char *series)
+{
+	size_t n = strlen(series);
+
+	return strncmp(version, series, n) == 0 && !(version[n] >= '0' && version[n] <= '9');
+}
+
 const char *version_of_cuda_number(struct arena *a, long number)
 {
 	if (number < 1000)

@@ -35,6 +35,8 @@ int version_cmp(const struct version *a, const struct version *b); /* <0, 0, >0 
 int version_cmp_str(const char *a, const char *b);
 /* a >= b; false when either is NULL or malformed. */
 bool version_at_least(const char *a, const char *b);
+/* "11.8.89" is within "11.8" and "11", and not within "11.80": by the parts that `series` has. */
+bool version_within(const char *version, const char *series);
 
 /* Number of CUDA's API ("12040", cuDriverGetVersion) to "12.4"; NULL for 0 or less. */
 const char *version_of_cuda_number(struct arena *a, long number);

@@ -39,14 +39,6 @@ static bool parse(const char *s, struct soname *ret)
 	return false;
 }
 
-/* Is "11.8.89" of the version "11.0" that was wanted?  By as many parts as were asked for. */
-static bool serves(const char *have, const char *want)
-{
-	size_t n = strlen(want);
-
-	return strncmp(have, want, n) == 0 && !isdigit((unsigned char)have[n]);
-}
-
 enum have { HAVE_NONE, HAVE_OTHER, HAVE_SAME };
 
 /* One that somebody says is there, maybe in the place of another. */
@@ -74,7 +66,7 @@ static enum have listed(struct triage *t, const struct soname *want, const struc
 		    !parse(fact_value(&s->signs[i].value, NULL), &have) ||
 		    strcmp(have.name, want->name) != 0)
 			continue;
-		if (serves(have.version, want->version) && best < HAVE_SAME) {
+		if (version_within(have.version, want->version) && best < HAVE_SAME) {
 			best = HAVE_SAME;
 			*ret = &s->signs[i];
 		} else if (best == HAVE_NONE) {
@@ -166,7 +158,7 @@ static bool another_cudnn(struct triage *t, const struct soname *want, const str
 	*ret = cudnn_listed(t, strtol(want->version, NULL, 10));
 	if (*ret)
 		return true;
-	if (!said || serves(said, want->version) ||
+	if (!said || version_within(said, want->version) ||
 	    strtol(said, NULL, 10) == strtol(want->version, NULL, 10))
 		return false;
 	*ret = triage_sign(t, "cudnn-said");
@@ -196,7 +188,7 @@ static bool of_toolkit(const struct triage *t, const struct soname *want)
 	for (i = 0; i < ARRAY_LEN(names); i++)
 		if (strcmp(want->name, names[i]) == 0)
 			return look_branch(kit) == look_branch(want->version) &&
-			       (look_branch(kit) >= 11 || serves(kit, want->version));
+			       (look_branch(kit) >= 11 || version_within(kit, want->version));
 	return false;
 }
 

@@ -72,8 +72,7 @@ static bool not_listed(const struct triage *t, const char *path)
 			continue;
 		have = fact_value(&s->signs[i].value, "-");
 		any = true;
-		if (strncmp(v + 16, have, strlen(have)) == 0 &&
-		    !isdigit((unsigned char)v[16 + strlen(have)]))
+		if (version_within(v + 16, have))
 			return false;
 	}
 	return any || triage_path_gone(t, path);
@@ -138,11 +137,8 @@ static bool nvcc_of(const struct triage *t, const char *cuda)
 {
 	struct view nvcc = toolkit_of(triage_value(t, "nvcc-path"));
 	const char *kit = triage_value(t, "nvcc-release");
-	size_t n = strlen(cuda);
 
-	if (nvcc.n)
-		return view_is(nvcc, cuda);
-	return kit && strncmp(kit, cuda, n) == 0 && !isdigit((unsigned char)kit[n]);
+	return nvcc.n ? view_is(nvcc, cuda) : kit && version_within(kit, cuda);
 }
 
 /* nvcc of the shell is of PyTorch's CUDA, and CUDA_HOME, which a build asks first, of another. */
@@ -195,8 +191,7 @@ static void of_no_folder(struct triage *t)
 		if (!fact_is(&s->signs[i].id, "toolkit-folder"))
 			continue;
 		have = fact_value(&s->signs[i].value, "-");
-		if (strncmp(kit, have, strlen(have)) == 0 &&
-		    !isdigit((unsigned char)kit[strlen(have)]))
+		if (version_within(kit, have))
 			return;
 		newer |= version_cmp_str(have, kit) > 0;
 	}
