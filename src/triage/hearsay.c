@@ -50,8 +50,9 @@ static const char said_behind[] =
 
 /* What made it work: "solved by downgrading to torch 2.1.2", "works with 2.3.0 again". */
 static const char cures[] =
-	"(?<!to )(?<!not )(?<!n't )\\b(?:solved|fixed|resolved|cured|fix|solution)\\b(?:\\s+(?:it|this|the (?:issue|problem|"
-	"error)|was|is|for me|now)\\b){0,3}\\s*(?:\\b(?:by|with|in|using|after|once|when|to)\\b|:)"
+	"(?<!to )(?<!not )(?<!n't )\\b(?:solved|fixed|resolved|cured|fix|solution)\\b"
+	"(?:\\s+(?:it|this|the (?:issue|problem|error)|was|is|for me|now)\\b){0,3}\\s*"
+	"(?:\\b(?:by|with|in|using|after|once|when|to)\\b|:)"
 	"[^\\n]{0,80}$";
 
 /* The same said behind: "downgrading to torch 2.1.1 solved it", "with torch 2.1.1 it works". */
@@ -64,8 +65,8 @@ static const char cures_behind[] =
 static const char works_with[] = "\\b(?:with|after|once|downgrad\\w+|upgrad\\w+|reinstall\\w+|"
 				 "switch\\w+|updat\\w+|chang\\w+)\\b[^.\\n]{0,40}$";
 static const char works_behind[] =
-	"^[\"'`]?[\\w.+]{1,24}[\"'`)]{0,2},?(?: and| then)? (?:it|everything|all|this) (?:now |just |then )?"
-	"(?:works|worked|runs|is fine)\\b(?![^\\n]*\\b(?:but|however|except|in|on|only)\\b)";
+	"^[\"'`]?[\\w.+]{1,24}[\"'`)]{0,2},?(?: and| then)? (?:it|everything|all|this) "
+	"(?:now |just |then )?(?:works|worked|runs|is fine)\\b(?![^\\n]*\\b(?:but|however|except|in|on|only)\\b)";
 
 static bool cure_behind(struct paste *p, struct view before, struct view behind)
 {
@@ -74,11 +75,12 @@ static bool cure_behind(struct paste *p, struct view before, struct view behind)
 		paste_match(p, works_behind, behind, NULL));
 }
 
-bool told_of_cure(struct paste *p, size_t line, const char *at)
+/* What stands before the place in its line, at most BEFORE_MAX bytes, and from it on; false: a
+ * command, or a value that does not lie in the text. */
+static bool around(const struct paste *p, size_t line, const char *at, struct view *before,
+		   struct view *behind)
 {
 	const struct line *l;
-	struct view before;
-	struct regex_match m;
 
 	if (!at || line >= p->t.n)
 		return false;
@@ -86,42 +88,44 @@ bool told_of_cure(struct paste *p, size_t line, const char *at)
 	if (l->cmd_at || (uintptr_t)at < (uintptr_t)l->s.p ||
 	    (uintptr_t)at > (uintptr_t)l->s.p + l->s.n)
 		return false;
-	before = (struct view){ l->s.p, (size_t)(at - l->s.p) };
-	if (before.n > BEFORE_MAX)
-		before = view_skip(before, before.n - BEFORE_MAX);
-	if (cure_behind(p, before, view_skip(l->s, (size_t)(at - l->s.p))))
-		return true;
-	if (before.n < CURE_MIN || !paste_match(p, cures, before, &m))
+	*before = (struct view){ l->s.p, (size_t)(at - l->s.p) };
+	*behind = view_skip(l->s, before->n);
+	if (before->n > BEFORE_MAX)
+		*before = view_skip(*before, before->n - BEFORE_MAX);
+	return true;
+}
+
+/* A sentence that ended, or turned to what happens here. */
+static bool turned(struct paste *p, struct view since)
+{
+	return paste_match(p, "[.!?;] +\\S", since, NULL) || paste_match(p, own, since, NULL);
+}
+
+bool told_of_cure(struct paste *p, size_t line, const char *at)
+{
+	struct view before, behind;
+	struct regex_match m;
+
+	if (!around(p, line, at, &before, &behind))
 		return false;
-	before = view_skip(before, m.start);
-	return !paste_match(p, "[.!?;] +\\S", before, NULL) && !paste_match(p, own, before, NULL);
+	return cure_behind(p, before, behind) ||
+	       (before.n >= CURE_MIN && paste_match(p, cures, before, &m) &&
+		!turned(p, view_skip(before, m.start)));
 }
 
 bool hearsay(struct paste *p, size_t line, const char *at)
 {
-	const struct line *l;
-	struct view before;
+	struct view before, behind;
 	struct regex_match m;
 
-	if (!at || line >= p->t.n)
+	if (!around(p, line, at, &before, &behind))
 		return false;
-	l = &p->t.lines[line];
-	/* A value need not lie in the text. */
-	if (l->cmd_at || (uintptr_t)at < (uintptr_t)l->s.p ||
-	    (uintptr_t)at > (uintptr_t)l->s.p + l->s.n)
-		return false;
-	if (paste_match(p, said_behind, view_skip(l->s, (size_t)(at - l->s.p)), NULL))
+	if (paste_match(p, said_behind, behind, NULL))
 		return true;
-	if (at < l->s.p + BEFORE_MIN)
-		return false;
-	before = (struct view){ l->s.p, (size_t)(at - l->s.p) };
-	if (before.n > BEFORE_MAX)
-		before = view_skip(before, before.n - BEFORE_MAX);
-	if (!paste_match(p, told, before, &m))
+	if (before.n < BEFORE_MIN || !paste_match(p, told, before, &m))
 		return false;
 	do
 		before = view_skip(before, m.end);
 	while (paste_match(p, told, before, &m));
-	/* A sentence that ended, or turned. */
-	return !paste_match(p, "[.!?;] +\\S", before, NULL) && !paste_match(p, own, before, NULL);
+	return !turned(p, before);
 }
