@@ -98,7 +98,7 @@ def main():
         literals |= {s for s in LITERAL.findall(text) if NAME.fullmatch(s)}
         for args in arguments(text, "sign_(?:has|value|near|in)"):
             read |= {s for a in args[1:2] for s in LITERAL.findall(a)}
-        for args in arguments(text, "sign_add"):
+        for args in arguments(text, "sign_(?:add|match)"):
             for name in LITERAL.findall(args[1]) if len(args) > 1 else []:
                 # In a condition of the argument stands what a text says, not a sign.
                 if not re.search(r'[,(]\s*"%s"\s*\)' % re.escape(name), args[1]):
