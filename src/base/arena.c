@@ -220,10 +220,6 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return p;
 }
 
-/*
- * Capacity is the next power of two, so it need not be stored: growth happens when n is a power of
- * two.
- */
 size_t arena_room(size_t n)
 {
 	size_t room = 4;
@@ -233,6 +229,10 @@ size_t arena_room(size_t n)
 	return room < n ? n : room;
 }
 
+/*
+ * Capacity is the next power of two, so it need not be stored: growth happens when n is a power of
+ * two.
+ */
 void *arena_append(struct arena *a, void *arr_ptr, size_t *n, size_t elem_size)
 {
 	void *arr;

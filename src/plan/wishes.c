@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sorts requirements by package and refuses names that look like a slip. */
+#include "plan/wishes.h"
 
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "base/suggest.h"
-#include "plan/wishes.h"
-#include <string.h>
 
 /*
  * What people install beside the packages of the matrix. An operand outside this list is more

@@ -103,7 +103,8 @@ static void needs(struct triage *t)
 		cuda = arena_printf(t->j->a, "%s.0", cuda);
 	if (!cuda || !fails(t) || !below(t, cuda, driver, &least) || triage_has(t, "tegra"))
 		return;
-	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 76, "needs-cuda|pytorch-cuda-asked|conda-pytorch-toolkit|cuda-ceiling");
+	f = triage_add(t, FINDING_DRIVER_TOO_OLD, 76,
+		       "needs-cuda|pytorch-cuda-asked|conda-pytorch-toolkit|cuda-ceiling");
 	finding_message(t->j, f,
 			_("The driver is too old for CUDA %s, which the program brings: that "
 			  "needs %s or newer."),
@@ -188,9 +189,8 @@ static void without_libcuda(struct triage *t)
 					     "nvidia-gfxG0",	    "nvidia-video-G0",
 					     "x11-video-nvidiaG0",  "nvidia-kernel-" };
 	static const char *const holds[] = { "xorg-x11-drv-nvidia-cuda", "nvidia-driver-cuda",
-					     "nvidia-compute",		 "nvidia-computeG0",
-					     "libcuda1",		 "libnvidia-compute",
-					     "xorg-x11-drv-nvidia-470xx-cuda",
+					     "nvidia-compute",		 "libcuda1",
+					     "libnvidia-compute",	 "xorg-x11-drv-nvidia-470xx-cuda",
 					     "xorg-x11-drv-nvidia-390xx-cuda" };
 	const struct snapshot *s = t->j->s;
 

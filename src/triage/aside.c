@@ -37,8 +37,8 @@ static void blank_form_comment(char *s, size_t n)
 			s[i] = ' ';
 }
 
-/* "Forward Compatibility is preferred ... but was unavailable: [[... cuInit()=804]]": what the start
- * script of an image tried first; what it does instead works. */
+/* "Forward Compatibility is preferred ... but was unavailable: [[... cuInit()=804]]": what the
+ * start script of an image tried first; what it does instead works. */
 static void blank_preferred(char *s, size_t at, size_t n)
 {
 	static const char said[] = "was unavailable:";

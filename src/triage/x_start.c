@@ -128,9 +128,9 @@ static void command(struct paste *p, size_t i)
 			/* It runs and is gone: what fails later is another container. */
 			if (paste_match(p, "\\snvidia-smi(?: -L)?[\"'`]?$", s, NULL))
 				sign_add(p, "container-gpu-test", i, (struct view){ 0 });
-		}
-		else if (r->asks && !abridged(p, s))
+		} else if (r->asks && !abridged(p, s)) {
 			sign_add(p, "container-gpu-not-asked", i, (struct view){ 0 });
+		}
 		return;
 	}
 	if ((view_find(s, "device add") >= 0 || view_find(s, "nvidia.runtime") >= 0) &&
