@@ -59,6 +59,8 @@ const char *triage_found_cuda(const struct triage *t);
 bool triage_path_gone(const struct triage *t, const char *target);
 /* The first sign of that id or tag; NULL when there is none. */
 const struct sign *triage_sign(const struct triage *t, const char *atom);
+/* "pasted line 12" to 12; 0 for what has none. */
+long triage_line_of(const char *source);
 /* What it names, or NULL. */
 const char *triage_value(const struct triage *t, const char *atom);
 /* The driver: the loaded one, else the one whose package is installed; NULL when not known. */

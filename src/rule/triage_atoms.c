@@ -248,6 +248,18 @@ static void build_atoms(struct triage *t, const struct torch *torch)
 	when(t, !cpu && !rocm && torch && look_torch_cuda(t->j, torch), "torch-cuda");
 }
 
+/* nvidia-smi is told to work, and not told to fail further down, under a new kernel. */
+static bool smi_said_to_work(const struct triage *t)
+{
+	const struct sign *ok = triage_sign(t, "smi-said-ok"), *fails;
+
+	if (!ok)
+		return false;
+	fails = triage_sign(t, "smi-failed-said");
+	return !fails || triage_has(t, "container") || !triage_has(t, "kernel-update-said") ||
+	       triage_line_of(fails->text.source) < triage_line_of(ok->text.source);
+}
+
 static void fact_atoms(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -285,7 +297,7 @@ static void fact_atoms(struct triage *t)
 	when(t,
 	     triage_has(t, "smi-gpu") ||
 		     (triage_has(t, "smi-header") && !triage_has(t, "smi-fails")) ||
-		     triage_has(t, "smi-said-ok"),
+		     smi_said_to_work(t),
 	     "smi-works");
 }
 

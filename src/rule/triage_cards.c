@@ -97,15 +97,33 @@ static bool is_beyond(unsigned last, unsigned branch)
 	return branch > last + (last == 340 ? 2 : 5);
 }
 
-static struct finding *misfit(struct triage *t, const struct gpu_row *row, unsigned branch)
+/* The first branch that drives any of the boards that the GPU may be: a name can be of several. */
+static unsigned first_branch(struct triage *t, const struct gpu *g, const struct gpu_row *row)
+{
+	unsigned one, first = look_branch(row->first_driver);
+	struct gpu_match m;
+	size_t i;
+
+	if (fact_known(&g->pci_id) || !fact_known(&g->name))
+		return first;
+	compat_gpu_find(t->j->c, g->name.value, &m);
+	for (i = 0; i < m.n; i++) {
+		one = m.rows[i]->first_driver ? look_branch(m.rows[i]->first_driver) : 0;
+		first = one < first ? one : first;
+	}
+	return first;
+}
+
+static struct finding *misfit(struct triage *t, const struct gpu *g, const struct gpu_row *row,
+			      unsigned branch)
 {
 	const struct snapshot *s = t->j->s;
 	const char *open = row->open_module ? row->open_module : "";
 
 	if (row->last_driver && branch >= 100 && is_beyond(look_branch(row->last_driver), branch))
 		return triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails(t) ? 80 : 64, terms);
-	if (row->first_driver && !row->last_driver && look_branch(row->first_driver) > branch &&
-	    branch >= 100)
+	if (row->first_driver && !row->last_driver && branch >= 100 &&
+	    first_branch(t, g, row) > branch)
 		return triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, fails(t) ? 82 : 64, terms);
 	if (triage_has(t, "release-unsupported") && row->first_driver && branch >= 100) {
 		/* This branch drives the chip: what it refuses is a part of one. */
@@ -113,8 +131,11 @@ static struct finding *misfit(struct triage *t, const struct gpu_row *row, unsig
 		return is_consumer(row) ? NULL
 					: triage_add(t, FINDING_VGPU_NEEDS_GRID_DRIVER, 66, terms);
 	}
+	/* Later releases of akmod-nvidia look for the GPU and take the flavour that drives it. */
 	if (strcmp(open, "required") == 0 &&
-	    (triage_has(t, "rm-init-failed") || (triage_has(t, "smi-nodev") && branch >= 100)) &&
+	    (triage_has(t, "rm-init-failed") ||
+	     (triage_has(t, "smi-nodev") && branch >= 100 &&
+	      !(triage_has(t, "akmod-word") && branch >= 575))) &&
 	    !fact_is(&s->driver.flavor, "open"))
 		return triage_add(t, FINDING_OPEN_MODULE_REQUIRED, 74, "rm-init-failed");
 	if (strcmp(open, "unsupported") == 0 && fact_is(&s->driver.flavor, "open"))
@@ -175,7 +196,7 @@ static void driver_and_gpu(struct triage *t)
 		const struct gpu_row *row = look_gpu_row(t->j, &s->gpus[i]);
 		unsigned branch = driver ? look_branch(driver) : 0;
 		unsigned last = row && branch >= 100 ? 0 : last_branch(t, &s->gpus[i]);
-		struct finding *f = row ? misfit(t, row, branch) : NULL;
+		struct finding *f = row ? misfit(t, &s->gpus[i], row, branch) : NULL;
 
 		if (branch >= 100 && last && is_beyond(last, branch))
 			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails(t) ? 80 : 64, terms);

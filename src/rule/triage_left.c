@@ -47,7 +47,7 @@ static bool is_success(const char *atom)
 }
 
 /* "pasted line 12" to 12. */
-static long line_of(const char *source)
+long triage_line_of(const char *source)
 {
 	const char *at = source ? strstr(source, "line ") : NULL;
 
@@ -67,8 +67,8 @@ bool triage_failure_left(const struct triage *t, const struct finding *harmless)
 		if (!is_success(t->atoms[i].name))
 			continue;
 		works = true;
-		if (g && line_of(g->text.source) > last)
-			last = line_of(g->text.source);
+		if (g && triage_line_of(g->text.source) > last)
+			last = triage_line_of(g->text.source);
 	}
 	for (i = 0; !works && i < ARRAY_LEN(symptoms); i++) {
 		const struct sign *g = triage_sign(t, symptoms[i]);
@@ -80,7 +80,7 @@ bool triage_failure_left(const struct triage *t, const struct finding *harmless)
 	for (i = 0; i < s->n_signs; i++)
 		if (fact_is(&s->signs[i].id, "failure-line") &&
 		    !is_evidence(harmless, s->signs[i].text.source) &&
-		    (!works || (last && line_of(s->signs[i].text.source) > last)))
+		    (!works || (last && triage_line_of(s->signs[i].text.source) > last)))
 			return true;
 	return false;
 }

@@ -205,6 +205,50 @@ static void module_packages(struct triage *t)
 	finding_fact(t->j, f, "package", other, running);
 }
 
+/* The kernel that a package of headers is for: its version, or what its name ends with. */
+static const char *headers_of(const struct ospackage *p)
+{
+	static const char stem[] = "linux-headers-";
+	const char *name = fact_value(&p->name, "");
+
+	if (strcmp(name, "kernel-devel") == 0)
+		return fact_value(&p->version, NULL);
+	if (strncmp(name, stem, sizeof(stem) - 1) != 0)
+		return NULL;
+	name += sizeof(stem) - 1;
+	/* "linux-headers-generic" follows the kernel; "-common" and "6.8.0-40" alone are a half. */
+	if (strspn(name, "0123456789") == 0 || strstr(name, "-common") ||
+	    strspn(name, "0123456789.-") == strlen(name))
+		return NULL;
+	return name;
+}
+
+/* DKMS builds for the kernels whose headers are there: those of others are installed alone. */
+static void headers_elsewhere(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *running = fact_value(&s->host.kernel, NULL), *of;
+	const struct ospackage *other = NULL;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < s->n_os_packages && running; i++) {
+		of = headers_of(&s->os_packages[i]);
+		if (!of)
+			continue;
+		/* RPM's versions leave the machine's name out that uname has at its end. */
+		if (strncmp(running, of, strlen(of)) == 0)
+			return;
+		other = &s->os_packages[i];
+	}
+	if (!other || triage_has(t, "container") || triage_has(t, "smi-works") ||
+	    triage_has(t, "dkms-installed") ||
+	    !(fails(t) || triage_has(t, "module-absent") || triage_has(t, "driver-broken-told")))
+		return;
+	f = triage_add(t, FINDING_DRIVER_MODULE_NOT_BUILT, 84, NULL);
+	finding_fact(t->j, f, "kernel", &s->host.kernel, headers_of(other));
+}
+
 /* nvidia.ko is listed under the folders of other kernels than the one that runs. */
 static void listed_elsewhere(struct triage *t)
 {
@@ -301,6 +345,7 @@ void triage_modules(struct triage *t)
 	manjaro(t);
 	module_packages(t);
 	other_kernel(t);
+	headers_elsewhere(t);
 	listed_elsewhere(t);
 	module_set(t);
 	regions(t);

@@ -202,6 +202,10 @@ static void lshw_line(struct paste *p, struct view s, size_t i)
 
 	if (view_starts(s, "*-"))
 		begin(p, i, view_starts(s, "*-display"));
+	/* Filtered or cut: the device's own line is missing. */
+	if (!p->device.open && view_starts(s, "product: ") &&
+	    !paste_match(p, "audio|usb|ucsi|serial|bridge|ethernet|disk", s, NULL))
+		begin(p, i, true);
 	if (!p->device.open || !p->device.display)
 		return;
 	if (paste_match(p, "^product: (\\S.*)$", s, &m))

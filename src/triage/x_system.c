@@ -245,6 +245,13 @@ static void os_packages_line(struct paste *p, size_t i)
 				"\\((?:\\S+ -> )?(\\d[^)\\s]*)\\)",
 				s, &m))
 			os_package(p, m.group[1], m.group[2], i);
+	} else if (view_find(s, " @") > 0 &&
+		   paste_match(p,
+			       "^([a-z][\\w+-]*)\\.(?:x86_64|aarch64|noarch|i686)\\s+(?:\\d+:)?"
+			       "(\\d[\\w.~+-]*)\\s+@[\\w.-]+$",
+			       s, &m)) {
+		/* yum and dnf list what is installed with the repository that it came from. */
+		os_package(p, m.group[1], m.group[2], i);
 	} else if (p->t.lines[i].by != NO_COMMAND) {
 		listed_package(p, s, i);
 	}
