@@ -81,6 +81,37 @@ static void packages(struct triage *t)
 		t->against[FINDING_DRIVER_LIBRARY_MISMATCH] = true;
 }
 
+/* The version of the libraries that are installed, by the package that holds NVML or libcuda. */
+static const char *library_package(struct triage *t)
+{
+	static const char *const names[] = { "libnvidia-ml", "libnvidia-compute-",
+					     "nvidia-driver-libs", "nvidia-driver-cuda-libs",
+					     "nvidia-utils" };
+	const struct snapshot *s = t->j->s;
+	const char *name, *v;
+	size_t i, k;
+
+	for (i = 0; i < s->n_os_packages; i++) {
+		name = fact_value(&s->os_packages[i].name, "");
+		v = upstream(t->j->a, fact_value(&s->os_packages[i].version, ""));
+		for (k = 0; k < ARRAY_LEN(names); k++)
+			if (look_branch(v) >= 100 && strncmp(name, names[k], strlen(names[k])) == 0)
+				return v;
+	}
+	return NULL;
+}
+
+/* The module on the disk, which the next boot loads as well, is not the libraries'. */
+static void disk_and_libraries(struct triage *t)
+{
+	const char *on_disk = triage_value(t, "modinfo-version");
+	const char *lib = on_disk ? library_package(t) : NULL;
+
+	if (lib && strcmp(on_disk, lib) != 0 && !triage_has(t, "container") &&
+	    (triage_has(t, "nvml-mismatch") || triage_has(t, "api-mismatch")))
+		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 88, "modinfo-version");
+}
+
 /* modinfo's version against the loaded one; NVML's against both. */
 static void loaded(struct triage *t)
 {
@@ -338,6 +369,7 @@ void triage_machine(struct triage *t)
 	triage_visible(t);
 	packages(t);
 	loaded(t);
+	disk_and_libraries(t);
 	mounts(t);
 	image_libcuda(t);
 	libcuda_link(t);

@@ -90,7 +90,9 @@ static void module_version(struct paste *p, struct view version, size_t i)
 		sign_add(p, "module-set-version", i, version);
 	else
 		sign_add(p, "module-core-version", i, version);
-	if (view_find(cmd, "modinfo -F version nvidia") >= 0 && view_find(cmd, " -k") < 0)
+	if ((view_find(cmd, "modinfo -F version nvidia") >= 0 ||
+	     view_find(cmd, "modinfo nvidia -F version") >= 0) &&
+	    view_find(cmd, " -k") < 0)
 		sign_add(p, "modinfo-version", i, version);
 }
 
@@ -111,6 +113,7 @@ static void bare_value(struct paste *p, struct view s, size_t i)
 		sign_add(p, m.group[1].n ? "module-set-version" : "module-core-version", i,
 			 m.group[2]);
 	else if ((paste_under(p, i, "modinfo -F version") ||
+		  paste_under(p, i, "modinfo nvidia -F version") ||
 		  paste_under(p, i, "/sys/module/nvidia")) &&
 		 paste_match(p, "^(?:nvidia\\w*:?\\s+)?(\\d{3}\\.\\d+(?:\\.\\d+)?)$", s, &m))
 		module_version(p, m.group[1], i);
