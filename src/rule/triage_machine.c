@@ -86,7 +86,8 @@ static const char *library_package(struct triage *t)
 {
 	static const char *const names[] = { "libnvidia-ml", "libnvidia-compute-",
 					     "nvidia-driver-libs", "nvidia-driver-cuda-libs",
-					     "nvidia-utils" };
+					     "nvidia-utils", "nvidia-compute-G0",
+					     "nvidia-userspace-meta" };
 	const struct snapshot *s = t->j->s;
 	const char *name, *v;
 	size_t i, k;
@@ -101,15 +102,55 @@ static const char *library_package(struct triage *t)
 	return NULL;
 }
 
+/* The driver's version in that of a package: "5.14.0-570.el9_6-575.64-1.el9" is of 575.64. */
+static const char *version_inside(struct arena *a, const char *version)
+{
+	const char *at = version;
+	size_t n;
+
+	for (; *at; at += strcspn(at, "-_:"), at += *at != 0) {
+		n = strspn(at, "0123456789.");
+		if (look_branch(at) >= 300 && n > 4 && at[3] == '.')
+			return arena_strndup(a, at, n - (at[n - 1] == '.'));
+	}
+	return NULL;
+}
+
+/* Packages of modules are installed, and none of them has the version of the libraries. */
+static bool no_module_package_fits(struct triage *t, const char *lib)
+{
+	const struct snapshot *s = t->j->s;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < s->n_os_packages; i++) {
+		const char *name = fact_value(&s->os_packages[i].name, ""), *v;
+
+		if (!strstr(name, "nvidia") || strstr(name, "common") || strstr(name, "source") ||
+		    !(strstr(name, "kmod") || strstr(name, "dkms") || strstr(name, "-kmp")))
+			continue;
+		v = version_inside(t->j->a, fact_value(&s->os_packages[i].version, ""));
+		if (!v)
+			return false;
+		if (strcmp(v, lib) == 0)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 /* The module on the disk, which the next boot loads as well, is not the libraries'. */
 static void disk_and_libraries(struct triage *t)
 {
 	const char *on_disk = triage_value(t, "modinfo-version");
-	const char *lib = on_disk ? library_package(t) : NULL;
+	const char *lib = library_package(t);
 
-	if (lib && strcmp(on_disk, lib) != 0 && !triage_has(t, "container") &&
-	    (triage_has(t, "nvml-mismatch") || triage_has(t, "api-mismatch")))
-		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 88, "modinfo-version");
+	if (!lib || triage_has(t, "container") ||
+	    !(triage_has(t, "nvml-mismatch") || triage_has(t, "api-mismatch")))
+		return;
+	if (on_disk ? strcmp(on_disk, lib) != 0 : no_module_package_fits(t, lib))
+		triage_add(t, FINDING_DRIVER_PACKAGES_MIXED, 88,
+			   on_disk ? "modinfo-version" : "driver-package");
 }
 
 /* modinfo's version against the loaded one; NVML's against both. */

@@ -257,6 +257,12 @@ static void os_packages_line(struct paste *p, size_t i)
 		os_package(p, m.group[1], m.group[2], i);
 	} else if (p->t.lines[i].by != NO_COMMAND) {
 		listed_package(p, s, i);
+	} else if (paste_match(p,
+			       "^((?:a?kmod|dkms)-nvidia(?=-\\d)|(?:lib)?nvidia-[A-Za-z][\\w-]*?"
+			       "(?=-\\d{3}\\.\\d))-(\\d[\\w.]*(?:[-_][\\w.]+)*)$",
+			       s, &m)) {
+		/* A row of rpm -qa whose command was left out. */
+		os_package(p, m.group[1], m.group[2], i);
 	}
 }
 
