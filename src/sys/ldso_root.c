@@ -15,8 +15,12 @@
 enum {
 	LOADER_MAX = 8 << 20, /* real ones have 200 KiB, with symbols 2 MiB */
 	CPUINFO_MAX = 64 << 10,
-	LEGACY_PARTS = 3,
-	X86_64_BIT = 1, /* in the old forms of the cache */
+	LEGACY_PARTS = 4,
+	/* In the old forms of the cache. */
+	X86_64_BIT = 1,
+	AVX512_1_BIT = 2,
+	HASWELL_BIT = 50,
+	XEON_PHI_BIT = 51,
 };
 
 static const struct loader {
@@ -192,33 +196,63 @@ static bool has_all(struct view flags, const char *names)
 	return true;
 }
 
-/* The flags of the first processor in /proc/cpuinfo. */
-static struct view cpu_flags(const struct ldso_root *w)
+/* The flags of the first processor in /proc/cpuinfo; *intel: it is one of Intel. */
+static struct view cpu_flags(const struct ldso_root *w, bool *intel)
 {
 	struct view text, line, key, value;
 
+	*intel = false;
 	if (!w->r->live || sysroot_read(w->r, w->a, "/proc/cpuinfo", CPUINFO_MAX, &text, NULL) < 0)
 		return (struct view){ .n = 0 };
 	while (view_line(&text, &line)) {
 		key = view_trim(view_cut(line, ':', &value));
+		if (view_is(key, "vendor_id"))
+			*intel = view_is(view_trim(value), "GenuineIntel");
 		if (view_is(key, "flags") || view_is(key, "Features"))
 			return value;
 	}
 	return (struct view){ .n = 0 };
 }
 
+/* What a name of before glibc 2.37 says of the processor; false: it is none. */
+static bool old_name(struct ldso_root *w, const char *name)
+{
+	if (strcmp(name, "haswell") == 0 || strcmp(name, "xeon_phi") == 0)
+		w->platform = name;
+	else if (strcmp(name, "avx512_1") == 0)
+		w->feature = name;
+	else
+		return false;
+	return true;
+}
+
+/* glibc gives processors of Intel alone a platform of their own (sysdeps/x86/cpu-features.c). */
+static void find_platform(struct ldso_root *w, struct view flags)
+{
+	if (has_all(flags, "avx512cd avx512er avx512pf"))
+		old_name(w, "xeon_phi");
+	else if (has_all(flags, "avx2 bmi1 bmi2 abm movbe popcnt"))
+		old_name(w, "haswell");
+	if (has_all(flags, "avx512cd avx512bw avx512dq avx512vl") && !has_all(flags, "avx512er"))
+		old_name(w, "avx512_1");
+}
+
 static void find_hwcaps(struct ldso_root *w, const char *const *declared)
 {
-	struct view flags = cpu_flags(w);
+	bool intel;
+	struct view flags = cpu_flags(w, &intel);
 	bool x86 = w->arch && strcmp(w->arch, "x86_64") == 0;
 	size_t i, n = 0;
 
 	w->hwcaps_known = declared || flags.n;
 	if (declared) {
-		for (; declared[n] && n + 1 < ARRAY_LEN(w->hwcaps); n++)
-			w->hwcaps[n] = declared[n];
+		for (; *declared && n + 1 < ARRAY_LEN(w->hwcaps); declared++)
+			if (!old_name(w, *declared))
+				w->hwcaps[n++] = *declared;
 		return;
 	}
+	if (x86 && intel)
+		find_platform(w, flags);
 	/* A level holds those below it. */
 	for (i = 0; x86 && i < ARRAY_LEN(levels); i++) {
 		bool all = flags.n > 0;
@@ -243,20 +277,24 @@ static void add_cap(struct ldso_root *w, const char *cap)
 }
 
 /*
- * Before 2.37: every subset of (feature, platform, "tls"), the last first, as _dl_important_hwcaps
- * of glibc orders them. On x86_64 the feature's name is that of the platform; a path that comes
- * twice counts once.
+ * Before 2.37: every subset of (features, platform, "tls"), the last first, as _dl_important_hwcaps
+ * of glibc orders them. On x86_64 one feature's name is that of the architecture, as the platform's
+ * is most often; a path that comes twice counts once.
  */
 static void legacy_caps(struct ldso_root *w)
 {
-	const char *part[LEGACY_PARTS] = { w->platform, w->platform, "tls" };
-	unsigned set, i;
+	const char *part[LEGACY_PARTS] = { w->arch };
+	unsigned set, i, n = 1;
 
-	for (set = (1U << LEGACY_PARTS) - 1; set; set--) {
+	if (w->feature)
+		part[n++] = w->feature;
+	part[n++] = w->platform;
+	part[n++] = "tls";
+	for (set = (1U << n) - 1; set; set--) {
 		struct strbuf b;
 
 		strbuf_init(&b, w->a);
-		for (i = LEGACY_PARTS; i--;)
+		for (i = n; i--;)
 			if (set >> i & 1)
 				strbuf_printf(&b, "%s/", part[i]);
 		add_cap(w, b.s);
@@ -276,7 +314,10 @@ static void find_caps(struct ldso_root *w)
 	add_cap(w, "");
 	w->cpu = (struct ldcache_cpu){ .hwcaps = w->hwcaps, .legacy = legacy };
 	if (w->arch && strcmp(w->arch, "x86_64") == 0)
-		w->cpu.bits = UINT64_C(1) << X86_64_BIT;
+		w->cpu.bits = UINT64_C(1) << X86_64_BIT |
+			      (uint64_t)(w->feature != NULL) << AVX512_1_BIT |
+			      (uint64_t)(strcmp(w->platform, "haswell") == 0) << HASWELL_BIT |
+			      (uint64_t)(strcmp(w->platform, "xeon_phi") == 0) << XEON_PHI_BIT;
 }
 
 void ldso_root_init(struct ldso_root *w, const struct sysroot *r, struct arena *a,

@@ -53,6 +53,7 @@ struct ldso_root {
 	bool dirs_known;     /* read out of the loader itself, not taken from a table */
 	const char *lib;     /* $LIB: "lib/x86_64-linux-gnu" */
 	const char *platform; /* $PLATFORM */
+	const char *feature;  /* "avx512_1", before glibc 2.37; NULL */
 	const char *caps[LDSO_CAPS]; /* "glibc-hwcaps/x86-64-v3/", ..., "" as the last, in their
 					order */
 	size_t n_caps;
@@ -66,8 +67,9 @@ struct ldso_root {
 };
 
 /*
- * hwcaps: NULL-terminated names that the processor has, best first; NULL: this machine's own for a
- * live root, else those of x86-64-v3.
+ * hwcaps: NULL-terminated names that the processor has, best first, and "haswell", "xeon_phi" and
+ * "avx512_1" of before glibc 2.37; NULL: this machine's own for a live root, else those of
+ * x86-64-v3.
  */
 void ldso_root_init(struct ldso_root *w, const struct sysroot *r, struct arena *a,
 		    const char *const *hwcaps);

@@ -9,7 +9,7 @@
 #include "base/attr.h"
 #include "triage/text.h"
 
-enum { COMMENT_MOST = 2000, PREFERRED_MOST = 60 };
+enum { COMMENT_MOST = 2000, PREFERRED_MOST = 60, LIST_MOST = 240 };
 
 /* "<!-- Please paste the output here. For example: ... -->": a form speaks, and nobody else. */
 static bool is_form_comment(struct view v)
@@ -47,7 +47,7 @@ static void blank_preferred(char *s, size_t at, size_t n)
 
 	if (view_find((struct view){ s + from, at - from }, said) < 0)
 		return;
-	n = n - at < PREFERRED_MOST * 4 ? n - at : PREFERRED_MOST * 4;
+	n = n - at < LIST_MOST ? n - at : LIST_MOST;
 	end = view_find((struct view){ s + at, n }, "]]");
 	if (end > 0)
 		memset(s + at, ' ', (size_t)end);

@@ -316,7 +316,7 @@ class Running(Case):
         self.assertEqual((m['state'], m['expected']), ('other', self.dir + '/one/libf.so'))
 
     def test_usage(self):
-        for args in ([], ['--pid', '0'], ['--pid', 'x'], ['--pid', '1', 'x'], ['--facts', 'x', 'y'], ['--format', 'markdown', 'x']):
+        for args in ([], ['--pid', '0'], ['--pid', 'x'], ['--pid', '1', 'x'], ['--facts', 'x', 'y'], ['--format', 'sarif', 'x']):
             self.run_cuvet(*args, code=2)
         self.run_cuvet('/nonexistent/file', code=4)
         os.mkfifo(self.dir + '/fifo')

@@ -323,6 +323,7 @@ def main():
         skip('needs glibc on x86_64')
     help_text = subprocess.run([LOADER, '--help'], capture_output=True, text=True, check=False).stdout
     hwcaps = re.findall(r'^  (x86-64-v\d) \(supported', help_text, re.M)
+    hwcaps += re.findall(r'^  (haswell|xeon_phi|avx512_1) \((?:AT_PLATFORM; )?supported, searched', help_text, re.M)
     if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(b'none', b'/', None, MS_REC | MS_PRIVATE, None):
         skip('needs a mount namespace of its own')
     tmp = tempfile.mkdtemp()
