@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import unittest
 import zipfile
 
@@ -277,9 +278,9 @@ class Running(Case):
             while os.path.realpath('/proc/%d/exe' % p.pid) != os.path.realpath('/bin/sleep'):
                 pass
             # The libraries are mapped a moment after the program.
-            for _ in range(200):
-                if 'libc.so' in open('/proc/%d/maps' % p.pid).read():
-                    break
+            end = time.monotonic() + 20
+            while 'libc.so' not in open('/proc/%d/maps' % p.pid).read() and time.monotonic() < end:
+                time.sleep(0.005)
             doc = json.loads(self.run_cuvet('--json', '--pid', str(p.pid)))
         finally:
             p.kill()
