@@ -208,12 +208,16 @@ build/gen/compat_data.S: build/gen/tables.list Makefile
 			print s "_start:\n\t.incbin \"" $$0 "\"\n" s "_end:\n\t.byte 0" } \
 		END { print "\t.section .note.GNU-stack,\"\",%progbits" }' $< >$@
 
-# Embedded catalogues (src/base/lang.h), as msgfmt makes them. A message that isn't certain ("fuzzy")
-# is left out, so that its English is shown; a wrong printf directive is an error.
-build/gen/%.mo: po/%.po
+# Embedded catalogues (src/base/lang.h), as msgfmt makes them, with a key in the place of each English
+# message. One that isn't certain ("fuzzy") is left out, so that its English is shown; a wrong printf
+# directive is an error.
+build/gen/%.mo: po/%.po scripts/key-catalogue.awk
 	@mkdir -p $(@D)
 	$(QUIET) MSGFMT $@
-	$(Q)$(MSGFMT) --check-format --no-hash --endianness=little -o $@ $<
+	$(Q)$(MSGFMT) --check-format -o /dev/null $<
+	$(Q)msgattrib --translated --no-fuzzy --no-obsolete --no-wrap -o build/gen/$*.po $<
+	$(Q)LC_ALL=C awk -f scripts/key-catalogue.awk build/gen/$*.po >build/gen/$*.keyed.po
+	$(Q)$(MSGFMT) --no-hash --endianness=little -o $@ build/gen/$*.keyed.po
 
 build/gen/catalogue.c: Makefile po/LINGUAS
 	@mkdir -p $(@D)

@@ -65,6 +65,39 @@ const char *lang_find(const unsigned char *mo, size_t n, const char *msgid)
 	return NULL;
 }
 
+/* KEY_DIGITS digits of 64 for V, which is below 2^31; the lowest first. */
+enum { KEY_DIGITS = 6 };
+static void digits_of(uint64_t v, char *ret)
+{
+	static const char alphabet[65] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+_";
+	size_t i;
+
+	for (i = 0; i < KEY_DIGITS; i++, v /= 64)
+		ret[i] = alphabet[v % 64];
+}
+
+void lang_key(const char *msgid, char ret[static LANG_KEY_ROOM])
+{
+	/* The same as in scripts/key-catalogue.awk, which has only floating point to count with. */
+	uint64_t a = 1, b = 1;
+	const unsigned char *p;
+
+	for (p = (const unsigned char *)msgid; *p; p++) {
+		a = (a * 257 + *p) % 2147483647u;
+		b = (b * 16807 + *p) % 2147483629u;
+	}
+	/* msgfmt wants a line end before, and behind, both halves of a message or neither. */
+	if (msgid[0] == '\n')
+		*ret++ = '\n';
+	digits_of(a, ret);
+	digits_of(b, ret + KEY_DIGITS);
+	ret += 2 * KEY_DIGITS;
+	if (msgid[0] && p[-1] == '\n')
+		*ret++ = '\n';
+	*ret = 0;
+}
+
 /* "ko", "ko_KR", "ko_KR.UTF-8", "ko:en": the language that stands first. */
 static const struct lang_catalogue *catalogue_of(const char *name)
 {
@@ -80,10 +113,13 @@ static const struct lang_catalogue *catalogue_of(const char *name)
 const char *lang_text(const char *msgid)
 {
 	const struct lang_catalogue *c = catalogue_of(getenv("LANGUAGE"));
+	char key[LANG_KEY_ROOM];
 	const char *found = NULL;
 
-	if (c && msgid)
-		found = lang_find(c->start, (size_t)(c->end - c->start), msgid);
+	if (c && msgid && msgid[0]) {
+		lang_key(msgid, key);
+		found = lang_find(c->start, (size_t)(c->end - c->start), key);
+	}
 	return found && found[0] ? found : msgid;
 }
 

@@ -14,7 +14,7 @@
 struct lang_catalogue {
 	const char *lang; /* "ko" */
 	const unsigned char *start;
-	const unsigned char *end; /* of a whole .mo file */
+	const unsigned char *end; /* of a whole .mo file, by keys (lang_key) */
 };
 extern const struct lang_catalogue lang_catalogues[];
 extern const size_t lang_catalogue_count;
@@ -35,6 +35,15 @@ const char *lang_plural(const char *one, const char *many, unsigned long n)
  * takes UTF-8. To be called once, before there are threads.
  */
 void lang_choose(const char *said);
+
+/*
+ * What a catalogue knows MSGID by: twelve letters, with the line ends that MSGID begins and ends
+ * with around them. The English stands in the program already; a second copy as keys would be more
+ * than a third of the catalogue. Two messages of a catalogue with one key are an error of the
+ * build, and 62 bits keep other texts apart from them.
+ */
+enum { LANG_KEY_ROOM = 12 + 2 + 1 };
+void lang_key(const char *msgid, char ret[static LANG_KEY_ROOM]);
 
 /*
  * MSGID in the .mo file of N bytes at MO, or NULL. The bytes may be anything: what lies outside of

@@ -79,6 +79,28 @@ static void a_damaged_catalogue_gives_nothing_outside(void **state)
 		}
 }
 
+/* As scripts/key-catalogue.awk makes them; what the catalogue answers by shows that they agree. */
+static void a_message_has_a_key(void **state)
+{
+	char key[LANG_KEY_ROOM];
+
+	(void)state;
+	lang_key("CUDA", key);
+	assert_int_equal(strlen(key), 12);
+	lang_key("\nCUDA\n", key);
+	assert_int_equal(strlen(key), 14);
+	assert_true(key[0] == '\n' && key[13] == '\n');
+	lang_key("", key);
+	assert_string_equal(key, "BAAAAABAAAAA");
+	if (!lang_catalogue_count)
+		return;
+	setenv("LANGUAGE", "ko", 1);
+	assert_string_equal(lang_text("exit 1 for warnings too"), "경고에도 1로 끝냅니다");
+	assert_string_not_equal(lang_text("\"=\" is missing"), "\"=\" is missing");
+	assert_string_equal(lang_text("\n  sha256   %s\n  size     %.1f MiB\n  licence  "),
+			    "\n  sha256   %s\n  크기     %.1f MiB\n  라이선스 ");
+}
+
 static void speak(const char *said, const char *lc_all, const char *language, const char *want)
 {
 	setenv("LC_ALL", lc_all, 1);
@@ -124,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_found_or_not),
 		cmocka_unit_test(a_damaged_catalogue_gives_nothing_outside),
+		cmocka_unit_test(a_message_has_a_key),
 		cmocka_unit_test(the_language_is_what_was_asked_for),
 		cmocka_unit_test(what_has_no_translation_stays_english),
 	};
