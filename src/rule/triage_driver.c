@@ -114,8 +114,8 @@ static void needs(struct triage *t)
 			     arena_printf(t->j->a, ">= %s", least));
 }
 
-/* "driver version is insufficient", of a release of TensorFlow whose CUDA the driver offers: what
- * PyPI has of it cannot be what fails, and the text does not say what does. */
+/* "driver version is insufficient", of a build whose CUDA the driver offers: it cannot be what
+ * fails, and the text does not say what does. */
 static void sufficient(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -124,6 +124,10 @@ static void sufficient(struct triage *t)
 	const char *cuda = p ? of_tensorflow(t, p) : NULL, *ceiling;
 
 	ceiling = driver ? compat_driver_cuda(t->j->c, driver->value) : NULL;
+	if (!cuda && p)
+		cuda = look_torch_cuda(t->j, &p->torch);
+	if (!cuda && !p && s->n_toolkits == 1)
+		cuda = fact_value(&s->toolkits[0].version, NULL);
 	if (!cuda || !ceiling || !triage_holds(t, "cuda-35 !conda !conda-word !container", NULL) ||
 	    version_cmp_str(ceiling, cuda) < 0)
 		return;

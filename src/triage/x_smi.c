@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvidia-smi's tables: the header of every generation, rows of GPUs, MIG devices, -L. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -223,12 +224,24 @@ static void table_line(struct paste *p, struct view s, size_t i)
 	}
 }
 
+/* "10871MiB / 11019MiB", or gpustat's "24210 / 24268 MB": a library has no room to start in. */
+static void memory_full(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "\\b(\\d{3,6})\\s?(?:Mi?B)?\\s*/\\s*(\\d{4,6})\\s?Mi?B\\b", s, &m) &&
+	    strtol(m.group[1].p, NULL, 10) * 100 >= strtol(m.group[2].p, NULL, 10) * 97)
+		sign_add(p, "smi-memory-full", i, m.group[1]);
+}
+
 static void smi_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
 
 	if (s.n > 400 || p->t.lines[i].cmd_at)
 		return;
+	if (view_find(s, "MiB") >= 0 || view_find(s, " MB") >= 0)
+		memory_full(p, s, i);
 	if (view_find(s, "NVIDIA-SMI ") >= 0 && view_find(s, "has failed") < 0)
 		header(p, s, i);
 	else if (view_find(s, "Driver Version") >= 0 && view_find(s, "CUDA") >= 0)
