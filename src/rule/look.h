@@ -66,6 +66,8 @@ bool look_visible_twice(const struct snapshot *s);
 /* Is one named by a profile of NVIDIA's vGPU software: "NVIDIA A10-4Q", "GRID T4-8C"? */
 bool look_virtual_gpu(const struct snapshot *s);
 int look_cc(const struct gpu *g); /* 89; -1 not known */
+/* Does "7.0 8.6+PTX", a TORCH_CUDA_ARCH_LIST, give code for it? Names are not held against it. */
+bool look_arch_list_covers(const char *list, int cc);
 /* Row of the matrix for this GPU: by subsystem, by PCI id, by name when that is one row, else NULL.
  */
 const struct gpu_row *look_gpu_row(struct judge *j, const struct gpu *g);

@@ -51,6 +51,39 @@ int look_cc(const struct gpu *g)
 	return cc_parse(fact_value(&g->compute_capability, NULL));
 }
 
+static bool arch_covers(const char *one, size_t n, int cc)
+{
+	bool ptx = n > 4 && memcmp(one + n - 4, "+PTX", 4) == 0;
+	char text[24];
+	int have;
+
+	n -= ptx ? 4 : 0;
+	while (n && (one[n - 1] == 'a' || one[n - 1] == 'f'))
+		n--;
+	if (!n || n >= sizeof(text))
+		return true;
+	memcpy(text, one, n);
+	text[n] = '\0';
+	have = cc_parse(text);
+	if (have < 0)
+		return true; /* a name ("Ampere", "native"): not held against anything */
+	return (have / 10 == cc / 10 && have <= cc) || (ptx && have <= cc);
+}
+
+bool look_arch_list_covers(const char *list, int cc)
+{
+	bool covered = !*list || cc <= 0;
+	size_t n;
+
+	while (*list && !covered) {
+		list += strspn(list, " ;,");
+		n = strcspn(list, " ;,");
+		covered = n && arch_covers(list, n, cc);
+		list += n;
+	}
+	return covered;
+}
+
 const struct gpu_row *look_gpu_row(struct judge *j, const struct gpu *g)
 {
 	const char *id = fact_value(&g->pci_id, NULL), *sub = fact_value(&g->subsystem, NULL);

@@ -278,44 +278,15 @@ static void toolkit_gpu(struct judge *j, const struct planned *p, const struct f
 
 /* -------- TORCH_CUDA_ARCH_LIST */
 
-static bool arch_covers(const char *one, size_t n, int cc)
-{
-	bool ptx = n > 4 && memcmp(one + n - 4, "+PTX", 4) == 0;
-	char text[24];
-	int have;
-
-	n -= ptx ? 4 : 0;
-	while (n && (one[n - 1] == 'a' || one[n - 1] == 'f'))
-		n--;
-	if (!n || n >= sizeof(text))
-		return true;
-	memcpy(text, one, n);
-	text[n] = '\0';
-	have = cc_parse(text);
-	if (have < 0)
-		return true; /* a name ("Ampere", "native"): not held against anything */
-	return (have / 10 == cc / 10 && have <= cc) || (ptx && have <= cc);
-}
-
 static void arch_list(struct judge *j, const struct planned *p, const struct fact *line)
 {
 	const struct var *v = project_var(p, "TORCH_CUDA_ARCH_LIST");
 	struct finding *f;
 	struct remedy *r;
-	size_t i, n;
+	size_t i;
 
 	for (i = 0; v && i < j->s->n_gpus; i++) {
-		const char *s = v->value.value;
-		int cc = look_cc(&j->s->gpus[i]);
-		bool covered = !*s || cc <= 0;
-
-		while (*s && !covered) {
-			s += strspn(s, " ;,");
-			n = strcspn(s, " ;,");
-			covered = n && arch_covers(s, n, cc);
-			s += n;
-		}
-		if (covered)
+		if (look_arch_list_covers(v->value.value, look_cc(&j->s->gpus[i])))
 			continue;
 		f = project_finding(j, FINDING_EXTENSION_MISSING_GPU_ARCH, p,
 				    "TORCH_CUDA_ARCH_LIST", &v->value,

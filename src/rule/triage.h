@@ -82,6 +82,10 @@ struct finding *triage_add(struct triage *t, enum finding_id id, int weight, con
 void triage_versions(struct triage *t);
 /* Part of triage_versions(). */
 void triage_archs(struct triage *t);
+/* The newest capability that options of nvcc in the text compile for; -1 where none does. */
+int triage_compiled_for(const struct triage *t);
+/* Was an add-on compiled for other GPUs than the one here? It is a cause then. */
+bool triage_compiled(struct triage *t);
 void triage_label(struct triage *t);
 void triage_cards(struct triage *t);
 void triage_modules(struct triage *t);

@@ -331,22 +331,6 @@ static bool left_out_by_default(struct triage *t, const struct torch *torch)
 	return false;
 }
 
-/* The newest capability that options of nvcc in the text compile for. */
-static int compiled_for(const struct triage *t)
-{
-	const struct snapshot *s = t->j->s;
-	int high = -1, cc;
-	size_t i;
-
-	for (i = 0; i < s->n_signs; i++) {
-		if (!fact_is(&s->signs[i].id, "gencode-said"))
-			continue;
-		cc = (int)strtol(fact_value(&s->signs[i].value, "0"), NULL, 10);
-		high = cc > high ? cc : high;
-	}
-	return high;
-}
-
 /* Programs of their CUDA's years: the options leave a newer GPU out, Caffe ended with CUDA 8, and
  * no build has dropped a GPU of the newest generation that its driver knows. */
 static bool of_its_years(struct triage *t)
@@ -354,7 +338,7 @@ static bool of_its_years(struct triage *t)
 	const struct fact *driver = look_cuda_driver(t->j->s);
 	const char *has = driver ? compat_driver_cuda(t->j->c, driver->value) : NULL;
 	const struct cuda_row *row = has ? compat_cuda(t->j->c, has) : NULL;
-	int cc = highest_cc(t->j->s), options = compiled_for(t);
+	int cc = highest_cc(t->j->s), options = triage_compiled_for(t);
 
 	if (!triage_has(t, "no-kernel-image") || triage_has(t, "arch-misfit") || cc < 60 ||
 	    cc != lowest_cc(t->j->s) || (t->j->s->n_pythons && speaks_of_torch(t)))
@@ -410,7 +394,7 @@ static void by_age(struct triage *t)
 	const struct torch *torch;
 
 	if ((!triage_has(t, "no-kernel-image") && !triage_has(t, "arch-misfit")) || !s->n_gpus ||
-	    misfit_known(t))
+	    misfit_known(t) || triage_compiled(t))
 		return;
 	cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
 	if (!cuda)

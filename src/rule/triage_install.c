@@ -523,8 +523,22 @@ static void plain_on_windows(struct triage *t)
 			   found ? "pip-has-torch" : "torch-pinned-plain|torch-said-plain");
 }
 
+/* Installed again and again, and the one of the user's own folder still runs: Python looks there
+ * before it looks into the system's or an environment's. */
+static void user_site_first(struct triage *t)
+{
+	const char *runs = triage_value(t, "run-torch"), *put = triage_value(t, "wants-torch");
+	size_t n = put ? strcspn(put, "+") : 0;
+
+	if (!runs || !n || !triage_has(t, "torch-user-site") ||
+	    (strncmp(runs, put, n) == 0 && (!runs[n] || runs[n] == '+')))
+		return;
+	triage_add(t, FINDING_MULTIPLE_ENVS, 90, "torch-user-site run-torch");
+}
+
 void triage_install(struct triage *t)
 {
+	user_site_first(t);
 	mended(t);
 	beside_the_point(t);
 	none_owned(t);

@@ -200,6 +200,10 @@ static void sites_line(struct paste *p, size_t i)
 	struct regex_match m;
 
 	versions_line(p, i);
+	/* "ls ~/.local/lib/python3.7/site-packages | grep torch" lists one. */
+	if (view_starts(s, "torch") && (s.n == 5 || s.p[5] == '-' || s.p[5] == '/' || s.p[5] == ' ') &&
+	    paste_under(p, i, "/.local/lib/python") && !sign_has(p, "torch-user-site"))
+		sign_add(p, "torch-user-site", i, s);
 	if (s.n > 600)
 		s.n = 600;
 	if (view_starts(s, "Location:") && of_torch(p, i))
