@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user named: which file is what (by name and by content), folders, who reads whom. */
+#include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "base/arena.h"
 #include "project/project.h"
+#include "project/resolve.h"
 
 static const char *base_name(const char *path)
 {
@@ -61,6 +63,28 @@ static bool yaml_kind(const char *path, struct view text, enum project_kind *ret
 	return true;
 }
 
+/* A line of a requirements file: an option of pip, a version that is wanted, a GPU package. */
+static bool requirements_line(struct view line)
+{
+	char name[64];
+	size_t n = 0;
+
+	if (line.n > 2 && line.p[0] == '-' &&
+	    (line.p[1] == '-' || (strchr("rcefi", line.p[1]) && line.p[2] == ' ')))
+		return true;
+	if (view_find(line, "==") > 0 || view_find(line, ">=") > 0)
+		return true;
+	while (n < line.n && n < sizeof(name) - 1 &&
+	       (isalnum((unsigned char)line.p[n]) || strchr("._-", line.p[n])))
+		n++;
+	/* Prose may begin with such a name too. */
+	if (!n || (n < line.n && !strchr("[<>=~!;@", line.p[n])))
+		return false;
+	memcpy(name, line.p, n);
+	name[n] = 0;
+	return package_matters(name);
+}
+
 /* Lines that look like what pip reads, most of them. */
 static bool looks_like_requirements(struct view text)
 {
@@ -71,8 +95,7 @@ static bool looks_like_requirements(struct view text)
 		line = view_trim(line);
 		if (!line.n || line.p[0] == '#' || view_starts(line, "--hash"))
 			continue;
-		if (view_starts(line, "-r ") || view_starts(line, "--") ||
-		    view_find(line, "==") > 0 || view_find(line, ">=") > 0)
+		if (requirements_line(line))
 			good++;
 		else if (view_chr(line, ' ') >= 0 || view_chr(line, ':') >= 0)
 			bad++;

@@ -143,6 +143,44 @@ static void torch_line(struct strbuf *b, const struct torch *t)
 	add(b, ", torchvision ", &t->torchvision, "");
 }
 
+/* The frameworks that stand on their own, in the order in which they are named. */
+static const char *const framework_names[] = { "torch", "jaxlib", "tensorflow", "onnxruntime-gpu" };
+
+/* One build, unless it stands there already or cannot be had. */
+static void planned_line(struct strbuf *b, const struct wanted *w)
+{
+	const char *build = fact_value(&w->variant, NULL);
+	const char *one;
+
+	if (!fact_known(&w->version) || fact_known(&w->fault))
+		return;
+	if (build && strchr(w->version.value, '+'))
+		build = NULL;
+	one = arena_printf(b->a, "%s %s%s%s [", w->name.value, w->version.value, build ? "+" : "",
+			   build ? build : "");
+	if (strstr(b->s, one))
+		return;
+	strbuf_sep(b, ", ");
+	strbuf_printf(b, "%s%s]", one, w->version.source ? w->version.source : "");
+}
+
+/* What project files would install: each build once, with the line that asks for it. */
+static void planned_framework(struct strbuf *b, const struct snapshot *s)
+{
+	size_t i, k, q;
+
+	for (k = 0; k < ARRAY_LEN(framework_names); k++)
+		for (i = 0; i < s->n_projects; i++)
+			for (q = 0; q < s->projects[i].n_packages; q++) {
+				const struct wanted *w = &s->projects[i].packages[q];
+
+				if (fact_is(&w->name, framework_names[k]))
+					planned_line(b, w);
+			}
+	if (b->n)
+		strbuf_add(b, _(" would be installed"));
+}
+
 static void framework(struct strbuf *b, const struct snapshot *s)
 {
 	const struct python *p = snapshot_active_python(s);
@@ -156,7 +194,11 @@ static void framework(struct strbuf *b, const struct snapshot *s)
 		torch_line(b, &s->pythons[i].torch);
 		add(b, _(" in "), &s->pythons[i].prefix, _(" (not active)"));
 	}
-	if (!b->n && fact_yes(&s->parts.python))
+	if (!b->n)
+		planned_framework(b, s);
+	/* Without a file that names a framework nothing is missed: files are for other things too.
+	 */
+	if (!b->n && fact_yes(&s->parts.python) && !s->n_projects)
 		strbuf_add(b, _("no PyTorch"));
 }
 
@@ -221,7 +263,7 @@ static bool nothing_there(enum layer l, const struct snapshot *s)
 			if (fact_known(&s->pythons[i].torch.version))
 				return false;
 		}
-		return true;
+		return !s->n_projects;
 	default:
 		return false;
 	}

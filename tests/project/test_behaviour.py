@@ -19,7 +19,7 @@ def check(title, ok, what=""):
     global n, failed
     n += 1
     failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {n} - {title}" + ("" if ok else f": {what}"))
+    print(f"{'ok' if ok else 'not ok'} {n} - {title}" + ("" if ok else f": {str(what)[:400]}"))
 
 
 def run(files, args=(), named=None, cwd=None):
@@ -122,6 +122,21 @@ check("an unknown key has its place", code in (2, 4) and ".cuvet.toml:2:1" in er
 files = {"Dockerfile": "FROM python:3.11-slim\nCOPY requirements.txt .\nRUN pip install -r requirements.txt\n", "requirements.txt": base + "\n", "sub/env.yml": "channels: [conda-forge]\ndependencies: [pytorch-gpu]\n", "node_modules/x/requirements.txt": base + "\n", "broken.yml": "a: [", "notes.yml": "a: b\n"}
 r = report(files, T4, ["."])
 check("a folder", sorted(t["file"] for t in r["targets"]) == ["Dockerfile", "sub/env.yml"], r.get("targets", r))
+
+# known by what they hold
+for text in ("-f https://download.pytorch.org/whl/cu118\ntorch==2.1.0\n", "torch\nnumpy\n", "-i https://pypi.org/simple\ntorch[opt]\n"):
+    r = report({"deps.txt": text})
+    check("requirements by another name: %r" % text[:20], [p["file"] for p in r.get("snapshot", {}).get("projects", [])] == ["deps.txt"], r)
+for text in ("torch is broken here\n", "torch: 2.1\n", "-feature one\n- item\n"):
+    code, out, err = run({"notes.txt": text}, T4)
+    check("notes are no requirements: %r" % text[:20], code == 2 and "neither a snapshot nor a project file" in err, err)
+
+# what would be installed stands in the summary
+code, out, err = run({"requirements.txt": "torch==2.4.1\n", "jax/requirements.txt": "jaxlib==0.4.13+cuda11.cudnn86\n"}, T4 + ["--assume", "python=3.10"], ["."])
+out = " ".join(out.split())
+check("builds in the summary", "framework torch 2.4.1+cu121 [requirements.txt:1:1], jaxlib 0.4.13+cuda11.cudnn86 [jax/requirements.txt:1:1] would be installed" in out, out)
+code, out, err = run({"requirements.txt": "numpy==1.26.0\n"}, T4)
+check("nothing is said to be missing", code == 0 and "PyTorch" not in out, out)
 
 # formats
 one = {"Dockerfile": "FROM python:3.11-slim\nRUN pip install 'torch==2.12.0'\n"}
