@@ -122,7 +122,9 @@ static struct finding *misfit(struct triage *t, const struct gpu *g, const struc
 
 	if (row->last_driver && branch >= 100 && is_beyond(look_branch(row->last_driver), branch))
 		return triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, fails(t) ? 80 : 64, terms);
-	if (row->first_driver && !row->last_driver && branch >= 100 &&
+	/* Of a card that is dropped by now only the driver itself says that it came before it. */
+	if (row->first_driver && branch >= 100 &&
+	    (!row->last_driver || triage_has(t, "release-unsupported")) &&
 	    first_branch(t, g, row) > branch)
 		return triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, fails(t) ? 82 : 64, terms);
 	if (triage_has(t, "release-unsupported") && row->first_driver && branch >= 100) {
@@ -134,7 +136,8 @@ static struct finding *misfit(struct triage *t, const struct gpu *g, const struc
 	/* Later releases of akmod-nvidia look for the GPU and take the flavour that drives it. */
 	if (strcmp(open, "required") == 0 &&
 	    (triage_has(t, "rm-init-failed") ||
-	     (triage_has(t, "smi-nodev") && branch >= 100 &&
+	     (triage_has(t, "smi-nodev") &&
+	      (branch >= 100 || fact_is(&s->driver.flavor, "proprietary")) &&
 	      !(triage_has(t, "akmod-word") && branch >= 575))) &&
 	    !fact_is(&s->driver.flavor, "open"))
 		return triage_add(t, FINDING_OPEN_MODULE_REQUIRED, 74, "rm-init-failed");

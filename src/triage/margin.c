@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What stands at the margin of every line of a text: numbers of lines, ranks of a launcher, a frame
- * or a table of one column around it, a patch's plus. One line alone does not show it; never takes
- * off what only some lines have.
+ * or a table of one column around it, backticks, a patch's plus. One line alone does not show it;
+ * never takes off what only some lines have.
  */
 #include <ctype.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 enum { LINES_LEAST = 3, LINES_LOOKED_AT = 2000 };
 
 struct margin {
-	size_t lines, numbered, ranked, framed, added;
+	size_t lines, numbered, ranked, framed, added, ticked;
 	size_t cells; /* lines with a bar inside */
 	unsigned long last;
 };
@@ -52,6 +52,13 @@ static bool is_rule(struct view t)
 	return true;
 }
 
+/* "`a line`", each as code of its own. */
+static bool is_ticked(struct view t)
+{
+	return t.n >= 3 && t.p[0] == '`' && t.p[1] != '`' && t.p[t.n - 1] == '`' &&
+	       t.p[t.n - 2] != '`';
+}
+
 static void look(struct margin *m, struct view line)
 {
 	struct view t = view_trim(line);
@@ -68,6 +75,7 @@ static void look(struct margin *m, struct view line)
 	}
 	m->framed += is_framed(t);
 	m->cells += is_framed(t) && memchr(t.p + 1, '|', t.n - 2) != NULL;
+	m->ticked += is_ticked(t);
 	m->added += line.p[0] == '+' && !view_starts(line, "+--") && !view_starts(line, "+==");
 }
 
@@ -89,6 +97,13 @@ static void take_off(const struct margin *m, char *s, size_t n)
 		if (is_framed(t)) {
 			s[t.p - s] = ' ';
 			s[t.p - s + (ptrdiff_t)t.n - 1] = ' ';
+		}
+	} else if (m->ticked == m->lines) {
+		/* What is indented stays so: the blanks go to the end. */
+		if (is_ticked(t)) {
+			k = (size_t)(t.p - s);
+			memmove(s, t.p + 1, t.n - 2);
+			blank(s + t.n - 2, k + 2);
 		}
 	} else if (m->added == m->lines) {
 		s[0] = ' ';
@@ -121,7 +136,8 @@ void text_unmargin(char *s, size_t n)
 	each_line(&m, s, n, false);
 	framed = m.framed == m.lines && m.cells * 2 < m.lines;
 	if (m.lines < LINES_LEAST ||
-	    !(framed || m.added == m.lines || m.numbered == m.lines || m.ranked == m.lines))
+	    !(framed || m.ticked == m.lines || m.added == m.lines || m.numbered == m.lines ||
+	      m.ranked == m.lines))
 		return;
 	each_line(&m, s, n, true);
 }

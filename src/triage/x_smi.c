@@ -92,6 +92,11 @@ static void second_row(struct paste *p, struct view s, size_t i)
 	struct regex_match m;
 	struct gpu *g;
 
+	/* A desktop draws a few hundred MiB: more is somebody's work. */
+	if (paste_match(p, "^\\|[^|]*\\|\\s*\\d{4,}\\s?MiB\\s*/", s, NULL))
+		sign_add(p, "smi-busy", i, (struct view){ 0 });
+	else if (paste_match(p, "^\\|[^|]*\\|\\s*\\d{1,2}\\s?MiB\\s*/[^|]*\\|\\s*0%", s, NULL))
+		sign_add(p, "smi-idle", i, (struct view){ 0 });
 	if (!paste_match(p,
 			 "(\\d+)\\s?MiB\\s*/\\s*(\\d+)\\s?MiB\\s*\\|(?:\\s*(?:\\d+%|N/A|ERR!)"
 			 "\\s+(E\\. Process|E\\. Thread|Prohibited|Default)\\s*\\|)?",
@@ -181,6 +186,12 @@ static void mig_list_row(struct paste *p, struct view s, size_t i)
 
 /* -------- processes */
 
+/* No row of the table follows: neither a process nor "No running processes found". */
+static bool table_ends(const struct paste *p, size_t k)
+{
+	return k >= p->t.n || !p->t.lines[k].s.n || p->t.lines[k].s.p[0] != '|';
+}
+
 /*
  * "|  GPU       PID   Type   Process name ... |", ruled off by "====", and the table's end at once:
  * not even "No running processes found" stands there. The driver names processes of which this
@@ -190,10 +201,10 @@ static void process_head(struct paste *p, size_t i)
 {
 	size_t k = i + 1;
 
+	/* "|        ID   ID   Usage |" of later releases. */
 	while (k < p->t.n && k < i + 3 && view_find(p->t.lines[k].s, "====") < 0)
 		k++;
-	if (k + 1 < p->t.n && view_find(p->t.lines[k].s, "====") >= 0 &&
-	    view_starts(p->t.lines[k + 1].s, "+--"))
+	if (k < p->t.n && view_find(p->t.lines[k].s, "====") >= 0 && table_ends(p, k + 1))
 		sign_add(p, "smi-processes-hidden", i, (struct view){ 0 });
 }
 
