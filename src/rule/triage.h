@@ -94,6 +94,7 @@ bool triage_all_of(const struct snapshot *s, int least);
 /* The capability of a GPU is known, and none is of Ada or later. */
 bool triage_all_before_ada(const struct snapshot *s);
 /* Each GPU that is named is older than Ampere. */
+bool triage_before_turing(const struct snapshot *s);
 bool triage_before_ampere(const struct snapshot *s);
 /* Each GPU that is named is older than Volta. */
 bool triage_before_maxwell(const struct snapshot *s);

@@ -545,6 +545,13 @@ bool triage_before_volta(const struct snapshot *s)
 	return high > 0 && high < 70;
 }
 
+bool triage_before_turing(const struct snapshot *s)
+{
+	int high = highest_cc(s);
+
+	return high > 0 && high < 75;
+}
+
 bool triage_before_ampere(const struct snapshot *s)
 {
 	int high = highest_cc(s);

@@ -281,6 +281,7 @@ static void fact_atoms(struct triage *t)
 	when(t, triage_all_of(s, 100), "gpus-blackwell");
 	when(t, triage_all_before_ada(s), "gpus-before-ada");
 	when(t, triage_before_ampere(s), "gpus-before-ampere");
+	when(t, triage_before_turing(s), "gpus-before-turing");
 	when(t, triage_before_maxwell(s), "gpus-before-maxwell");
 	when(t, triage_before_volta(s), "gpus-before-volta");
 	when(t, triage_no_fabric(t), "gpus-no-fabric");

@@ -36,6 +36,8 @@ bool triage_compiled(struct triage *t)
 	struct finding *f;
 	size_t i;
 
+	if (!list)
+		list = triage_value(t, "arch-list-said");
 	if (!triage_has(t, "no-kernel-image") || triage_has(t, "arch-misfit"))
 		return false;
 	for (i = 0; i < s->n_gpus; i++) {

@@ -147,6 +147,15 @@ static bool placeholders_alone(const struct triage *t)
 	return false;
 }
 
+/* torchvision or torchaudio of that release is there for this Python, and not with the tag. */
+static bool companion_untagged(struct triage *t)
+{
+	if (!triage_holds(t, "wants-companion no-dist-untagged !macos", NULL))
+		return false;
+	triage_add(t, FINDING_WRONG_INDEX_TAG, 82, "no-dist-untagged");
+	return true;
+}
+
 static void not_found(struct triage *t)
 {
 	const char *want = triage_value(t, "wants-torch"), *plus;
@@ -155,7 +164,7 @@ static void not_found(struct triage *t)
 	struct finding *f;
 	struct search r;
 
-	if (!triage_has(t, "no-dist") && !triage_has(t, "whl-not-supported"))
+	if (!triage_holds(t, "no-dist|whl-not-supported", NULL) || companion_untagged(t))
 		return;
 	python = t->j->s->n_pythons ? fact_value(&t->j->s->pythons[0].version, NULL) : NULL;
 	if (!want)

@@ -25,7 +25,7 @@ static const char *const names[] = {
 	"\\b(?:NVIDIA )?(?:L40S?|A10G?|A30|A40|RTX 6000 Ada)\\b",
 	"\\bNVIDIA (?:L4|L20|T4|A2|A16|T1000|T400|T600)\\b",
 	"(?<![\\w./-])(?:P40|M40|M60|K80|K40[cm]?|V100S)(?![\\w.]|-\\w)",
-	"(?<![\\w./-])(?:T4|L4|P4)(?= GPUs?\\b|s\\b)|(?<=GPU: |on a |on an |ith a |olab )(?:T4|L4|P4)(?![\\w.-])",
+	"(?<![\\w./-])(?:T4|L4|P4)(?= GPUs?\\b|s\\b)|(?<=GPU: |on a |on an |ith a |olab | is a | my | the | a )(?:T4|L4|P4)(?![\\w.-])",
 	"\\bJetson (?:AGX |Orin |Xavier |TX\\d|Nano|Thor)[\\w ]{0,12}",
 	"\\bGRID [A-Z]\\d+[A-Z]?(?:-\\d+[A-Z]+)?\\b",
 	"\\bNVIDIA [A-Z]\\d{1,3}-\\d+[A-Z]\\b",

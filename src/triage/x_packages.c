@@ -348,7 +348,8 @@ static void wanted(struct paste *p, struct view s, size_t i)
 static void listed_untagged(struct paste *p, struct view s, size_t i)
 {
 	sign_match(p, "no-dist-untagged",
-		   "torch==(\\d+\\.\\d+\\.\\d+)\\+cu\\d+ \\(from versions: (?:[^)]*[ ,])?"
+		   "torch(?:vision|audio)?==(\\d+\\.\\d+\\.\\d+)\\+cu\\d+ "
+		   "\\(from versions: (?:[^)]*[ ,])?"
 		   "\\1(?:\\+\\w+)?[,)]",
 		   s, i);
 }
@@ -359,7 +360,7 @@ static void taken_up(struct paste *p, struct view s, size_t i)
 	struct regex_match m = { 0 };
 
 	if (paste_match(p,
-			"^(?:Using cached|Downloading) (?:\\S*/)?"
+			"(?:^(?:Using cached|Downloading) (?:\\S*/)?|(?<![\\w./-]))"
 			"torch-(\\d[\\w.]*(?:(?:%2[Bb]|\\+)\\w+)?)-cp\\d",
 			s, &m))
 		sign_add(p, "torch-taken-up", i, m.group[1]);
