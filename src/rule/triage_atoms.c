@@ -229,6 +229,8 @@ static void variable_atoms(struct triage *t, const struct torch *torch)
 		     (strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cuda") ||
 		      strstr(snapshot_env(s, "LD_LIBRARY_PATH"), "/cudnn")),
 	     "ld-path-cuda");
+	when(t, snapshot_env(s, "LD_LIBRARY_PATH") && *snapshot_env(s, "LD_LIBRARY_PATH"),
+	     "ld-path-set");
 	when(t, path_of_other_cuda(t, torch), "ld-path-other-cuda");
 }
 
