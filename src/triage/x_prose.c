@@ -60,7 +60,8 @@ static void gpu(struct paste *p, struct view s, size_t i)
 	if (!paste_match(
 		    p,
 		    "(?:^|\\b(?:an?|my|the|our|with|two|three|four|dual|single|on|has|\\dx?|gpu:?|"
-		    "card:?|geforce|discrete|dedicated|nvidia)\\s+(?:new |old |nvidia |geforce )?|(?<![\\w.-])(?=\\d{4} ?ti\\b))"
+		    "card:?|(?:card|gpu) (?:to|is|was)|geforce|discrete|dedicated|nvidia)\\s+"
+		    "(?:new |old |nvidia |geforce )?|(?<![\\w.-])(?=\\d{4} ?ti\\b))"
 		    "((?:10[5-8]0|16[5-6]0|20[6-8]0|30[5-9]0|40[5-9]0|50[5-9]0))\\s?(ti)?\\s?(super)?s?"
 		    "(?=[\\s,.;:()]|[\xe3-\xe9]|$)(?!\\s?(?:mib|mb|gb|it/s|steps|images|epochs|files|lines|ms|px|"
 		    "samples|tokens|users|times|iterations|%))",
