@@ -73,22 +73,6 @@ static void put_option(struct strbuf *out, const struct opt *o)
 	strbuf_add(out, "\n\n");
 }
 
-static void put_options(struct strbuf *out, const struct opt *const *rows)
-{
-	for (; rows && *rows; rows++)
-		put_option(out, *rows);
-}
-
-static void put_shared(struct strbuf *out, const struct cmd *c)
-{
-	const struct opt *const *row;
-	struct opt o;
-
-	for (row = shared_opts; *row; row++)
-		if (opt_shared(c, *row, &o))
-			put_option(out, &o);
-}
-
 static void put_tail(struct strbuf *out)
 {
 	strbuf_add(
@@ -123,7 +107,7 @@ void docs_put_program(struct strbuf *out)
 		strbuf_printf(out, "; see *cuvet-%s*(1)\n\n", (*c)->name);
 	}
 	strbuf_add(out, "# SHARED OPTIONS\n\n");
-	put_options(out, shared_opts);
+	opts_put_shared(out, NULL, put_option);
 	strbuf_add(out, "# ENVIRONMENT\n\n"
 			"*NO\\_COLOR*\n\tno colours, whatever the terminal\n\n"
 			"*LC\\_ALL*, *LC\\_MESSAGES*, *LANGUAGE*\n\tlanguage of the report\n\n");
@@ -140,10 +124,10 @@ void docs_put_command(struct strbuf *out, const struct cmd *c)
 	put_details(out, c->details);
 	if (c->opts && *c->opts) {
 		strbuf_add(out, "# OPTIONS\n\n");
-		put_options(out, c->opts);
+		opts_put(out, c->opts, put_option);
 	}
 	strbuf_add(out, "# SHARED OPTIONS\n\n");
-	put_shared(out, c);
+	opts_put_shared(out, c, put_option);
 	put_tail(out);
 }
 

@@ -58,22 +58,6 @@ static void put_option(struct strbuf *out, const struct opt *o)
 	two_columns(out, left.s, _(o->help));
 }
 
-static void put_options(struct strbuf *out, const struct opt *const *rows)
-{
-	for (; rows && *rows; rows++)
-		put_option(out, *rows);
-}
-
-static void put_shared(struct strbuf *out, const struct cmd *cmd)
-{
-	const struct opt *const *row;
-	struct opt o;
-
-	for (row = shared_opts; *row; row++)
-		if (opt_shared(cmd, *row, &o))
-			put_option(out, &o);
-}
-
 static void put_exit_codes(struct strbuf *out)
 {
 	wrap_text(
@@ -97,7 +81,7 @@ static void put_program(struct strbuf *out)
 	for (c = cmds; *c; c++)
 		two_columns(out, (*c)->name, _((*c)->summary));
 	strbuf_add(out, _("\nShared options:\n"));
-	put_options(out, shared_opts);
+	opts_put_shared(out, NULL, put_option);
 	strbuf_addc(out, '\n');
 	put_exit_codes(out);
 }
@@ -126,10 +110,10 @@ void help_put(struct strbuf *out, const struct cmd *cmd)
 	put_paragraphs(out, _(cmd->details));
 	if (cmd->opts && *cmd->opts) {
 		strbuf_add(out, _("\nOptions:\n"));
-		put_options(out, cmd->opts);
+		opts_put(out, cmd->opts, put_option);
 	}
 	strbuf_add(out, _("\nShared options:\n"));
-	put_shared(out, cmd);
+	opts_put_shared(out, cmd, put_option);
 	strbuf_addc(out, '\n');
 	put_exit_codes(out);
 }

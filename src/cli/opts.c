@@ -196,6 +196,24 @@ bool opt_shared(const struct cmd *cmd, const struct opt *o, struct opt *ret)
 	return true;
 }
 
+void opts_put(struct strbuf *out, const struct opt *const *rows, opt_put *put)
+{
+	for (; rows && *rows; rows++)
+		put(out, *rows);
+}
+
+void opts_put_shared(struct strbuf *out, const struct cmd *cmd, opt_put *put)
+{
+	const struct opt *const *row;
+	struct opt o;
+
+	for (row = shared_opts; *row; row++)
+		if (!cmd)
+			put(out, *row);
+		else if (opt_shared(cmd, *row, &o))
+			put(out, &o);
+}
+
 int opts_command_at(int argc, char **argv)
 {
 	const struct opt *o;

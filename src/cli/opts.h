@@ -24,6 +24,15 @@ int opts_parse(struct arena *a, const struct cmd *cmd, int argc, char **argv, in
 bool opt_shared(const struct cmd *cmd, const struct opt *o, struct opt *ret);
 
 /*
+ * PUT for each row of a command (may be NULL), and for each shared one as it holds for CMD (NULL:
+ * all of them).
+ */
+struct strbuf;
+typedef void opt_put(struct strbuf *out, const struct opt *o);
+void opts_put(struct strbuf *out, const struct opt *const *rows, opt_put *put);
+void opts_put_shared(struct strbuf *out, const struct cmd *cmd, opt_put *put);
+
+/*
  * Where the first operand stands behind shared options and their values: 3 in `--lang ko show`.
  * 0 when there is none, or an option before it belongs to one command.
  */

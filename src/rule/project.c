@@ -10,6 +10,15 @@
 #include "model/pep440.h"
 #include "rule/remedy.h"
 
+void project_each(struct judge *j, void (*fn)(struct judge *j, const struct planned *p))
+{
+	size_t i;
+
+	for (i = 0; i < j->s->n_projects; i++)
+		if (!fact_is(&j->s->projects[i].libc, "musl"))
+			fn(j, &j->s->projects[i]);
+}
+
 const char *project_subject(struct judge *j, const struct planned *p)
 {
 	const char *name = fact_value(&p->name, NULL), *file = fact_value(&p->file, "");

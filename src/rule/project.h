@@ -6,6 +6,8 @@
 #include "rule/look.h"
 #include "rule/rule.h"
 
+/* FN for each environment in which wheels for glibc can be: a musl one is told of as a whole. */
+void project_each(struct judge *j, void (*fn)(struct judge *j, const struct planned *p));
 /* "docker-compose.yml, llm"; never NULL. */
 const char *project_subject(struct judge *j, const struct planned *p);
 /* An error whose first evidence is the line that the fact comes from. */

@@ -449,25 +449,24 @@ static void numpy2(struct judge *j, const struct planned *p)
 
 /* -------- the rule */
 
+static void judge_project(struct judge *j, const struct planned *p)
+{
+	size_t k;
+
+	for (k = 0; k < p->n_packages; k++) {
+		builds(j, p, &p->packages[k]);
+		wheel(j, p, &p->packages[k]);
+		linux_alone(j, p, &p->packages[k]);
+	}
+	xformers_cuda(j, p);
+	left_pair(j, p, "torchvision");
+	left_pair(j, p, "torchaudio");
+	numpy2(j, p);
+}
+
 static void run_project_abi(struct judge *j)
 {
-	size_t i, k;
-
-	for (i = 0; i < j->s->n_projects; i++) {
-		const struct planned *p = &j->s->projects[i];
-
-		if (fact_is(&p->libc, "musl"))
-			continue;
-		for (k = 0; k < p->n_packages; k++) {
-			builds(j, p, &p->packages[k]);
-			wheel(j, p, &p->packages[k]);
-			linux_alone(j, p, &p->packages[k]);
-		}
-		xformers_cuda(j, p);
-		left_pair(j, p, "torchvision");
-		left_pair(j, p, "torchaudio");
-		numpy2(j, p);
-	}
+	project_each(j, judge_project);
 }
 
 const struct rule rule_project_abi = {

@@ -448,7 +448,7 @@ static void jax(struct judge *j, const struct planned *p, const struct wanted *w
 		jax_gpu(j, p, w, row, flavour);
 }
 
-static void run_project_frameworks(struct judge *j)
+static void judge_project(struct judge *j, const struct planned *p)
 {
 	static const struct {
 		const char *name;
@@ -460,31 +460,32 @@ static void run_project_frameworks(struct judge *j)
 		{ .name = "onnxruntime-gpu", .fn = project_onnxruntime },
 		{ .name = "bitsandbytes", .fn = project_bitsandbytes },
 	};
-	size_t i, k, m;
+	size_t k, m;
 
-	for (i = 0; i < j->s->n_projects; i++) {
-		const struct planned *p = &j->s->projects[i];
+	if (!fact_yes(&p->final) || fact_yes(&p->hosted))
+		return;
+	for (k = 0; k < p->n_packages; k++) {
+		const struct wanted *w = &p->packages[k];
 
-		if (!fact_yes(&p->final) || fact_is(&p->libc, "musl") || fact_yes(&p->hosted))
+		if (fact_known(&w->clash))
 			continue;
-		for (k = 0; k < p->n_packages; k++) {
-			const struct wanted *w = &p->packages[k];
-
-			if (fact_known(&w->clash))
-				continue;
-			for (m = 0; m < ARRAY_LEN(judges); m++)
-				if (fact_is(&w->name, judges[m].name))
-					judges[m].fn(j, p, w);
-			if (strncmp(w->name.value, "cupy-", 5) == 0)
-				project_cupy(j, p, w);
-			if (fact_is(&w->name, "flash-attn"))
-				project_least_cc(j, p, w, FINDING_GPU_FEATURE_UNSUPPORTED);
-			if (fact_is(&w->name, "vllm"))
-				project_vllm(j, p, w);
-			if (fact_is(&w->name, "xformers"))
-				project_least_cc(j, p, w, FINDING_EXTENSION_MISSING_GPU_ARCH);
-		}
+		for (m = 0; m < ARRAY_LEN(judges); m++)
+			if (fact_is(&w->name, judges[m].name))
+				judges[m].fn(j, p, w);
+		if (strncmp(w->name.value, "cupy-", 5) == 0)
+			project_cupy(j, p, w);
+		if (fact_is(&w->name, "flash-attn"))
+			project_least_cc(j, p, w, FINDING_GPU_FEATURE_UNSUPPORTED);
+		if (fact_is(&w->name, "vllm"))
+			project_vllm(j, p, w);
+		if (fact_is(&w->name, "xformers"))
+			project_least_cc(j, p, w, FINDING_EXTENSION_MISSING_GPU_ARCH);
 	}
+}
+
+static void run_project_frameworks(struct judge *j)
+{
+	project_each(j, judge_project);
 }
 
 const struct rule rule_project_frameworks = {

@@ -475,31 +475,29 @@ static void mixed_wheels(struct judge *j, const struct planned *p)
 
 /* -------- Python of other packages */
 
+static void judge_project(struct judge *j, const struct planned *p)
+{
+	size_t k;
+
+	for (k = 0; k < p->n_packages; k++) {
+		const struct wanted *w = &p->packages[k];
+
+		if (fact_is(&w->name, "torch") || fact_is(&w->name, "torchvision") ||
+		    fact_is(&w->name, "torchaudio"))
+			torch_faults(j, p, w);
+		if (fact_known(&w->clash) && !fact_is(&w->name, "torch") && !fact_known(&w->fault))
+			pairs(j, p, w);
+		removed(j, p, w);
+	}
+	torch_cudnn(j, p);
+	tf_and_torch(j, p);
+	project_jax_pins(j, p);
+	mixed_wheels(j, p);
+}
+
 static void run_project_install(struct judge *j)
 {
-	size_t i, k;
-
-	for (i = 0; i < j->s->n_projects; i++) {
-		const struct planned *p = &j->s->projects[i];
-
-		if (fact_is(&p->libc, "musl"))
-			continue;
-		for (k = 0; k < p->n_packages; k++) {
-			const struct wanted *w = &p->packages[k];
-
-			if (fact_is(&w->name, "torch") || fact_is(&w->name, "torchvision") ||
-			    fact_is(&w->name, "torchaudio"))
-				torch_faults(j, p, w);
-			if (fact_known(&w->clash) && !fact_is(&w->name, "torch") &&
-			    !fact_known(&w->fault))
-				pairs(j, p, w);
-			removed(j, p, w);
-		}
-		torch_cudnn(j, p);
-		tf_and_torch(j, p);
-		project_jax_pins(j, p);
-		mixed_wheels(j, p);
-	}
+	project_each(j, judge_project);
 }
 
 const struct rule rule_project_install = {

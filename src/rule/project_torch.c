@@ -309,17 +309,17 @@ static void judge_torch(struct judge *j, const struct planned *p, const struct w
 		wrong_gpu(j, p, w, id, gpu);
 }
 
+static void judge_project(struct judge *j, const struct planned *p)
+{
+	const struct wanted *w = project_package(p, "torch");
+
+	if (w && fact_yes(&p->final))
+		judge_torch(j, p, w);
+}
+
 static void run_project_torch(struct judge *j)
 {
-	size_t i;
-
-	for (i = 0; i < j->s->n_projects; i++) {
-		const struct planned *p = &j->s->projects[i];
-		const struct wanted *w = project_package(p, "torch");
-
-		if (w && fact_yes(&p->final) && !fact_is(&p->libc, "musl"))
-			judge_torch(j, p, w);
-	}
+	project_each(j, judge_project);
 }
 
 const struct rule rule_project_torch = {
