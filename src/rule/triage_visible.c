@@ -34,7 +34,7 @@ static void visible(struct triage *t)
 	const struct snapshot *s = t->j->s;
 	const struct fact *v = snapshot_env_fact(s, "CUDA_VISIBLE_DEVICES");
 	struct finding *f;
-	bool none, beyond, senseless;
+	bool none, beyond, senseless, unseen;
 	long first;
 
 	if (!v || triage_has(t, "nodevfiles") || triage_has(t, "slurm") || triage_has(t, "ray") ||
@@ -52,7 +52,9 @@ static void visible(struct triage *t)
 	beyond = (isdigit((unsigned char)v->value[0]) && s->n_gpus > 0 &&
 		  (size_t)first >= s->n_gpus) ||
 		 strange_uuid(s, v->value);
-	if (!none && !beyond &&
+	/* A UUID that a GPU has selects it: none listed and none got, it is of another machine. */
+	unseen = view_starts(view_of(v->value), "GPU-") && !s->n_gpus && triage_device_refused(t);
+	if (!none && !beyond && !unseen &&
 	    !(isdigit((unsigned char)v->value[0]) && first > 0 && triage_device_refused(t)))
 		return;
 	f = triage_add(t, FINDING_VISIBLE_DEVICES_WRONG,
