@@ -473,8 +473,27 @@ bool triage_jax_without_cuda(const struct snapshot *s)
 	return true;
 }
 
+/* -------- builds of add-ons whose address says for which PyTorch they are */
+
+static void add_on_for_other(struct triage *t)
+{
+	const struct torch *torch = t->j->s->n_pythons ? &t->j->s->pythons[0].torch : NULL;
+	const char *have = torch ? look_torch_release(t->j, torch) : NULL;
+	const char *want = triage_value(t, "add-on-for-torch");
+	struct finding *f;
+
+	if (!have)
+		have = triage_value(t, "torch-release-asked");
+	if (!want || !have || version_within(have, want) ||
+	    !triage_holds(t, "dll-fails|abi-symbol|lib-of-torch|crash-said|ext-part-missing", NULL))
+		return;
+	f = triage_add(t, FINDING_ABI_MISMATCH_EXTENSION, 90, "add-on-for-torch");
+	finding_message(t->j, f, _("A compiled add-on was built for another PyTorch."));
+}
+
 void triage_frameworks(struct triage *t)
 {
+	add_on_for_other(t);
 	conda_wants_cuda(t);
 	no_wheel(t);
 	driver_wanted(t);

@@ -432,8 +432,51 @@ static void missing_and(struct triage *t, const struct sign *g)
 	of_another_major(t, g);
 }
 
+/* -------- packages of one name for two CUDAs */
+
+/* Where "-cu118" or "-cuda12x" begins in the name of a package; 0: it says no CUDA. */
+static size_t cuda_suffix(const char *name)
+{
+	const char *at = strstr(name, "-cu");
+
+	if (!at || at == name)
+		return 0;
+	at += strncmp(at, "-cuda", 5) == 0 ? 5 : 3;
+	return at[strspn(at, "0123456789x")] == '\0' && *at >= '1' && *at <= '9'
+		       ? (size_t)(strstr(name, "-cu") - name)
+		       : 0;
+}
+
+/* spconv-cu113 and spconv-cu118: both write the same files, and what fails is half of each. */
+static void one_name_twice(struct triage *t)
+{
+	const struct python *p = t->j->s->n_pythons ? &t->j->s->pythons[0] : NULL;
+	struct finding *f;
+	size_t i, k, n;
+
+	if (!p || !triage_holds(t, "error-seen|no-kernel-image|lib-missing|crash-said", NULL))
+		return;
+	for (i = 0; i < p->n_packages; i++) {
+		const char *name = fact_value(&p->packages[i].name, "");
+
+		n = strncmp(name, "nvidia-", 7) == 0 ? 0 : cuda_suffix(name);
+		for (k = 0; n && k < i; k++) {
+			const char *other = fact_value(&p->packages[k].name, "");
+
+			if (cuda_suffix(other) != n || strncmp(name, other, n) != 0 ||
+			    strcmp(name, other) == 0)
+				continue;
+			f = triage_add(t, FINDING_MIXED_CUDA_WHEELS, 78, NULL);
+			finding_fact(t->j, f, other, &p->packages[k].version, NULL);
+			finding_fact(t->j, f, name, &p->packages[i].version, NULL);
+			return;
+		}
+	}
+}
+
 void triage_libraries(struct triage *t)
 {
+	one_name_twice(t);
 	const struct snapshot *s = t->j->s;
 	size_t i;
 

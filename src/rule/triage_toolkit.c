@@ -199,6 +199,27 @@ static void of_no_folder(struct triage *t)
 		triage_add(t, FINDING_TOOLKIT_SHADOWED, 84, "nvcc-release toolkit-folder");
 }
 
+/* CUDA_HOME names a toolkit, and the nvcc that PATH finds is of an earlier one: something does not
+ * compile with it. */
+static void other_nvcc_first(struct triage *t)
+{
+	const struct fact *v = snapshot_env_fact(t->j->s, "CUDA_HOME");
+	const char *kit = triage_value(t, "nvcc-release"), *home;
+	struct finding *f;
+	struct view of;
+
+	if (!v)
+		v = snapshot_env_fact(t->j->s, "CUDA_PATH");
+	of = toolkit_of(v ? v->value : NULL);
+	home = of.n ? view_dup(t->j->a, of) : NULL;
+	if (!home || !kit || version_within(kit, home) || version_cmp_str(kit, home) > 0 ||
+	    !triage_holds(t, "compiling|error-seen !mm-cuda-compiler", NULL))
+		return;
+	f = triage_add(t, FINDING_TOOLKIT_SHADOWED, triage_has(t, "distro-nvcc") ? 84 : 72,
+		       "nvcc-release");
+	finding_fact(t->j, f, "CUDA_HOME", v, NULL);
+}
+
 /* OpenMMLab's report: the operators were compiled with another CUDA than that of PyTorch. */
 static void operators_of_other(struct triage *t)
 {
@@ -224,4 +245,5 @@ void triage_toolkit(struct triage *t)
 	absent_toolkit(t);
 	home_without_nvcc(t);
 	home_of_other(t);
+	other_nvcc_first(t);
 }

@@ -236,6 +236,19 @@ static void torch_built_for(struct paste *p, struct view s, size_t i)
 		   i);
 }
 
+/* "my torch.version.cuda is 9.0.176". */
+static void torch_cuda_told(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (view_find(s, "torch.version.cuda") >= 0 &&
+	    paste_match(p,
+			"\\btorch\\.version\\.cuda`?\\s*(?:is|was|says|shows|gives|returns|prints)\\s+"
+			"[`'\"]?(\\d{1,2}\\.\\d{1,2})(?:\\.\\d+)?\\b",
+			s, &m))
+		paste_fact(p, "torch.cuda", m.group[1], i);
+}
+
 /* "nvidia-cublas-cu12 12.8.4.1" among other versions; not what is to be installed. */
 static void wheels(struct paste *p, struct view s, size_t i)
 {
@@ -287,6 +300,7 @@ static void sentence(struct paste *p, size_t i)
 		}
 	}
 	torch_built_for(p, s, i);
+	torch_cuda_told(p, s, i);
 	wheels(p, s, i);
 }
 
