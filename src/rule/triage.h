@@ -84,6 +84,8 @@ void triage_versions(struct triage *t);
 void triage_archs(struct triage *t);
 /* The newest capability that options of nvcc in the text compile for; -1 where none does. */
 int triage_compiled_for(const struct triage *t);
+/* Of "FROM x:cu102-ubuntu18": what is built there is built for that CUDA; NULL without one. */
+const char *triage_image_cuda(struct triage *t);
 /* Was an add-on compiled for other GPUs than the one here? It is a cause then. */
 bool triage_compiled(struct triage *t);
 void triage_label(struct triage *t);

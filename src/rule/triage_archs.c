@@ -399,6 +399,8 @@ static void by_age(struct triage *t)
 	cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
 	if (!cuda)
 		cuda = triage_value(t, "cudatoolkit-conda");
+	if (!cuda)
+		cuda = triage_image_cuda(t);
 	row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
 	torch = !cuda && s->n_pythons && fact_known(&s->pythons[0].torch.version)
 			? &s->pythons[0].torch
@@ -500,6 +502,8 @@ static void capability_there(struct triage *t)
 	const char *v = triage_value(t, "cc-wanted");
 	int want = v ? (int)(strtod(v, NULL) * 10 + 0.5) : 0;
 
+	if (triage_has(t, "bf16-cc") && lowest_cc(t->j->s) >= 80)
+		t->against[FINDING_GPU_FEATURE_UNSUPPORTED] = true;
 	if (want > 0 && lowest_cc(t->j->s) >= want && triage_has(t, "cc-at-least") &&
 	    !triage_holds(t, "fp8-cc|fp8-arch|bf16-cc|triton-old-gpu|fa-ampere|awq-marlin-cc",
 			  NULL))

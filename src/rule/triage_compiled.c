@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an add-on was compiled for, where the text shows it: TORCH_CUDA_ARCH_LIST, nvcc options. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/arena.h"
 #include "base/lang.h"
 #include "rule/look.h"
 #include "rule/triage.h"
@@ -19,6 +21,16 @@ int triage_compiled_for(const struct triage *t)
 		high = cc > high ? cc : high;
 	}
 	return high;
+}
+
+const char *triage_image_cuda(struct triage *t)
+{
+	const char *v = triage_value(t, "image-from-cuda");
+	size_t n = v ? strlen(v) : 0;
+
+	if (n < 2 || strchr(v, '.'))
+		return v;
+	return arena_printf(t->j->a, "%.*s.%c", (int)n - 1, v, v[n - 1]);
 }
 
 /* Options that an add-on was given leave every GPU of that generation out. */

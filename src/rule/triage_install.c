@@ -306,7 +306,8 @@ static void replaced(struct triage *t)
 		return;
 	if (!old)
 		old = triage_value(t, "torch-plus-any") ? triage_value(t, "torch-plus-any") : "";
-	was_cuda = strstr(old, "+cu") != NULL;
+	/* "2.1.0a0+41361538.nv23.06" is NVIDIA's, and has CUDA. */
+	was_cuda = strstr(old, "+cu") || (strstr(old, "a0+") && strstr(old, ".nv"));
 	is_cuda = strstr(now, "+cu") != NULL;
 	if (!was_cuda && strstr(now, "+cpu") && triage_value(t, "torch-plus-any") &&
 	    strstr(triage_value(t, "torch-plus-any"), "+cu"))
@@ -518,18 +519,22 @@ static void plain_on_windows(struct triage *t)
 		release = triage_value(t, "torch-pinned-plain");
 	if (!release)
 		release = triage_value(t, "torch-said-plain");
+	if (!release) {
+		release = triage_value(t, "pip-torch-version");
+		found = release != NULL;
+	}
 	if (!release || strchr(release, '+') || !triage_has(t, "windows") ||
 	    (p && (fact_known(&p->torch.cuda) || fact_known(&p->torch.variant))) ||
 	    triage_has(t, "conda-asked-torch") ||
-	    !(triage_has(t, "cuda-available-false") || triage_has(t, "cpu-said") ||
-	      triage_has(t, "bare-false")))
+	    !triage_holds(t, "cuda-available-false|cpu-said|bare-false|torch-not-able", NULL))
 		return;
 	if (!found && (triage_has(t, "index-tag") || triage_has(t, "torch-plus-any") ||
 		       !(triage_has(t, "reqs-installed") || triage_has(t, "pip-torch"))))
 		return;
 	if (pypi_without_cuda(t, release, "windows_x86_64"))
 		triage_add(t, FINDING_CPU_ONLY_WHEEL, 76,
-			   found ? "pip-has-torch" : "torch-pinned-plain|torch-said-plain");
+			   found ? "pip-has-torch|pip-torch-version"
+				 : "torch-pinned-plain|torch-said-plain");
 }
 
 /* Installed again and again, and the one of the user's own folder still runs: Python looks there

@@ -171,7 +171,7 @@ static void versions_line(struct paste *p, size_t i)
 		after_install(p, m.group[k], i);
 	} else if (view_find(s, "orch") >= 0 &&
 		   paste_match(p,
-			       "\\bpip3? (?:list|freeze|show)\\b[^\\n]{0,30}?\\btorch\\W{1,4}"
+			       "\\bpip3? (?:list|freeze|show)\\b[^\\n]{0,30}?\\btorch\\W{1,5}(?:Version: ?)?"
 			       "(\\d+\\.\\d+\\.\\d+[\\w.+]*)",
 			       s, &m)) {
 		version(p, "pip-torch-version", "run-torch", m.group[1], i);
