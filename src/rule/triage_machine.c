@@ -170,6 +170,12 @@ static void loaded(struct triage *t)
 	    !triage_has(t, "container"))
 		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 74,
 			   "modinfo-version|module-version");
+	/* What a boot of the host cures lies in no image. */
+	if (triage_has(t, "host-reboot-cures") && !triage_has(t, "container-prompt") &&
+	    (triage_has(t, "nvml-mismatch") || triage_has(t, "api-mismatch"))) {
+		t->against[FINDING_CONTAINER_STALE_DRIVER_LIBS] = true;
+		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 88, "host-reboot-cures");
+	}
 	/* The module that the next boot will load does not fit either. */
 	if (on_disk && mismatched && strcmp(on_disk, mismatched) == 0 &&
 	    !triage_has(t, "container"))
