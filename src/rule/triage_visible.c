@@ -90,6 +90,9 @@ static void nvidia_visible(struct triage *t)
 
 	if (!v || (strcmp(v->value, "void") != 0 && strcmp(v->value, "none") != 0 && *v->value))
 		return;
+	/* Where nvidia-smi lists GPUs, this is a host, on which nothing reads the variable. */
+	if (triage_holds(t, "smi-works !container !smi-fails", NULL))
+		return;
 	f = triage_add(t, FINDING_CONTAINER_NO_GPU_REQUESTED, 82, NULL);
 	finding_fact(t->j, f, "NVIDIA_VISIBLE_DEVICES", v, "all");
 }
