@@ -440,6 +440,21 @@ static void torchvision_cpu(struct triage *t, const struct python *p)
 	}
 }
 
+/* One for AMD's GPUs beside a PyTorch for NVIDIA's, or the other way round. */
+static void other_vendor(struct triage *t, const struct python *p, const char *name)
+{
+	const struct package *one = find(p, name);
+	const char *v = one ? fact_value(&one->version, "") : "";
+	const char *torch = fact_value(&p->torch.version, "");
+	struct finding *f;
+
+	if (!(strstr(v, "+rocm") && strstr(torch, "+cu1")) &&
+	    !(strstr(v, "+cu1") && strstr(torch, "+rocm")))
+		return;
+	f = triage_add(t, FINDING_TORCH_TORCHVISION_MISMATCH, 84, NULL);
+	finding_fact(t->j, f, name, &one->version, torch);
+}
+
 static void pairs(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -451,6 +466,8 @@ static void pairs(struct triage *t)
 	mixed(t, p);
 	tensorflow(t, p);
 	torchvision_cpu(t, p);
+	other_vendor(t, p, "torchvision");
+	other_vendor(t, p, "torchaudio");
 	if (find(p, "onnxruntime") && find(p, "onnxruntime-gpu")) {
 		f = triage_add(t, FINDING_ONNXRUNTIME_CPU_SHADOWS_GPU, 84, "ort-cpu");
 		finding_fact(t->j, f, "onnxruntime", &find(p, "onnxruntime")->version, NULL);

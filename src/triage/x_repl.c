@@ -32,7 +32,7 @@ static void availability(struct paste *p, struct view s, size_t i)
 
 	if (paste_match(
 		    p,
-		    "is_available(?:\\(\\))?\\)*[\"'`]?\\s*(?:[:=]|->|=>|is|says|returns?|returned|gives|prints|#)+\\s*"
+		    "is_available(?:\\(\\))?\\)*[\"'`]?\\s*(?:[:=]|->|=>|is|says|returns?|returned|returning|gives|giving|prints|#)+\\s*"
 		    "(?:always |now )?(True|False)",
 		    s, &m) ||
 	    paste_match(p, "is_available(?:\\(\\))?\\s+(True|False)", s, &m) ||
