@@ -9,7 +9,10 @@
 void prose_take(struct paste *p);
 /* The distribution, where nothing has said it yet. */
 void distro_take(struct paste *p);
-/* The sign "complaint", where any line complains of anything; for rules that call a text healthy. */
+/*
+ * The sign "complaint", where any line complains of anything, and "plain-question", where somebody
+ * asks about what is shown and nothing is said to fail; for rules that call a text healthy.
+ */
 void complaint_take(struct paste *p);
 
 #endif

@@ -48,6 +48,18 @@ static bool may_hold(struct view s)
 	return false;
 }
 
+/* "Built on a V100 node": it is where something was made, not what it runs on. */
+static bool made_there(struct paste *p, struct view before)
+{
+	if (before.n > 60)
+		before = view_skip(before, before.n - 60);
+	return paste_match(
+		p,
+		"\\b(?:built|compiled|trained) (?:it )?on (?:an? |the |our |my |\\d ?x ?)?(?:(?:node|"
+		"machine|server|box|host|cluster|laptop|workstation) (?:with|of) (?:an? |\\d ?x ?)?)?$",
+		before, NULL);
+}
+
 static void gpu_names_line(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
@@ -65,7 +77,8 @@ static void gpu_names_line(struct paste *p, size_t i)
 		struct view rest = s;
 
 		for (n = 0; n < 4 && paste_match(p, names[k], rest, &m); n++) {
-			paste_gpu(p, m.group[0], i);
+			if (!made_there(p, (struct view){ s.p, (size_t)(m.group[0].p - s.p) }))
+				paste_gpu(p, m.group[0], i);
 			rest = view_skip(rest, m.end);
 		}
 	}

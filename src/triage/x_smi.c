@@ -208,14 +208,32 @@ static void process_head(struct paste *p, size_t i)
 		sign_add(p, "smi-processes-hidden", i, (struct view){ 0 });
 }
 
-/* "|    0   N/A  N/A     28290      C   python                 1012MiB |". */
+/*
+ * "|    0   N/A  N/A     28290      C   python                 1012MiB |". Windows has N/A for the
+ * memory. A process of type C computes: somebody's program got as far as using the GPU.
+ */
 static void process_row(struct paste *p, struct view s, size_t i)
 {
-	if (paste_match(
+	struct regex_match m;
+
+	if (!paste_match(
 		    p,
-		    "^\\|\\s+\\d+\\s+(?:(?:N/A|\\d+)\\s+){0,2}\\d+\\s+(?:C|G|C\\+G|M\\+C)\\s+\\S",
-		    s, NULL))
-		sign_add(p, "smi-process", i, (struct view){ 0 });
+		    "^\\|\\s+\\d+\\s+(?:(?:N/A|\\d+)\\s+){0,2}\\d+\\s+(C|G|C\\+G|M\\+C)\\s+\\S",
+		    s, &m))
+		return;
+	sign_add(p, "smi-process", i, (struct view){ 0 });
+	if (view_is(m.group[1], "C"))
+		sign_add(p, "smi-computes", i, (struct view){ 0 });
+}
+
+/* "| 30%   38C    P2   250W / 350W |  10430MiB / 24576MiB |     98%      Default |". */
+static void busy(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+
+	if (paste_match(p, "MiB\\s*\\|?\\s*(\\d{2,3})\\s?%", s, &m) &&
+	    strtol(m.group[1].p, NULL, 10) >= 40)
+		sign_add(p, "gpu-busy-shown", i, m.group[1]);
 }
 
 static void table_line(struct paste *p, struct view s, size_t i)
@@ -224,15 +242,27 @@ static void table_line(struct paste *p, struct view s, size_t i)
 		second_row(p, s, i);
 		mig_row(p, s, i);
 		process_row(p, s, i);
+		busy(p, s, i);
 	} else if (view_find(s, "Process name") >= 0) {
 		process_head(p, i);
 	} else if (view_find(s, "abled") >= 0) {
 		mig_mode(p, s, i);
 	} else if (view_find(s, "No MIG") >= 0) {
 		mig_row(p, s, i);
-	} else {
-		(void)gpu_row(p, s, i);
+	} else if (!gpu_row(p, s, i)) {
+		process_row(p, s, i);
 	}
+}
+
+/* It answers, whatever was asked of it: topo, -q, --query-gpu. */
+static void answered(struct paste *p, struct view s, size_t i)
+{
+	if (s.n && i && p->t.lines[i].by == (int32_t)i - 1 && paste_under(p, i, "nvidia-smi") &&
+	    !paste_match(p,
+			 "fail|error|unable|not found|no devices|denied|fault|lost|insufficient|"
+			 "mismatch|no such|not recogni|unknown|cannot",
+			 s, NULL))
+		sign_add(p, "smi-answered", i, (struct view){ 0 });
 }
 
 /* "10871MiB / 11019MiB", or gpustat's "24210 / 24268 MB": a library has no room to start in. */
@@ -251,6 +281,7 @@ static void smi_line(struct paste *p, size_t i)
 
 	if (s.n > 400 || p->t.lines[i].cmd_at)
 		return;
+	answered(p, s, i);
 	if (view_find(s, "MiB") >= 0 || view_find(s, " MB") >= 0)
 		memory_full(p, s, i);
 	if (view_find(s, "NVIDIA-SMI ") >= 0 && view_find(s, "has failed") < 0)
