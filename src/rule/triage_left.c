@@ -94,7 +94,8 @@ bool triage_no_gpu_got(const struct triage *t)
 bool triage_all_well(struct triage *t)
 {
 	return !triage_holds(t, "mig-list-chosen|mig-several one-device-only", NULL) &&
-	       !triage_holds(t, "cross-gpu-copy tensor-zeros iommu-fault|iommu-on|tensor-filled", NULL) &&
+	       !triage_holds(t, "cross-gpu-copy tensor-zeros iommu-fault|iommu-on", NULL) &&
+	       !triage_has(t, "copied-zeros") &&
 	       triage_holds(t,
 			    "works|cuda-works|cuda-available-true !complaint !error-seen "
 			    "!failure-line !cuda-available-false !cuda-fails !smi-fails "
