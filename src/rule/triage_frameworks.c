@@ -491,8 +491,35 @@ static void add_on_for_other(struct triage *t)
 	finding_message(t->j, f, _("A compiled add-on was built for another PyTorch."));
 }
 
+/* Each torch is built for one release of Triton, whose parts move with the next. */
+static void triton_of_other(struct triage *t)
+{
+	const struct package *triton = package(t, "triton");
+	const struct torch *torch = t->j->s->n_pythons ? &t->j->s->pythons[0].torch : NULL;
+	const char *release = torch ? look_torch_release(t->j, torch) : NULL, *want = NULL;
+	struct finding *f;
+	size_t i;
+
+	if (!triton || !release || !triage_has(t, "triton-part-missing"))
+		return;
+	for (i = compat_find(t->j->c, "triton", 0, "version", release);
+	     i < compat_count(t->j->c, "triton");
+	     i = compat_find(t->j->c, "triton", i + 1, "version", release)) {
+		const char *kind = compat_value(t->j->c, "triton", i, "kind");
+
+		if (kind && strcmp(kind, "torch") == 0)
+			want = compat_value(t->j->c, "triton", i, "triton");
+	}
+	if (!want || version_cmp_str(want, fact_value(&triton->version, want)) == 0)
+		return;
+	f = triage_add(t, FINDING_CONFLICTING_PINS, 76, "triton-part-missing");
+	finding_fact(t->j, f, "triton", &triton->version, want);
+	finding_fact(t->j, f, "torch.version", &torch->version, NULL);
+}
+
 void triage_frameworks(struct triage *t)
 {
+	triton_of_other(t);
 	add_on_for_other(t);
 	conda_wants_cuda(t);
 	no_wheel(t);

@@ -476,7 +476,6 @@ static void one_name_twice(struct triage *t)
 
 void triage_libraries(struct triage *t)
 {
-	one_name_twice(t);
 	const struct snapshot *s = t->j->s;
 	size_t i;
 
@@ -495,4 +494,5 @@ void triage_libraries(struct triage *t)
 	cudnn_major(t);
 	cudnn_release(t);
 	ort(t);
+	one_name_twice(t);
 }
