@@ -272,6 +272,7 @@ static void fact_atoms(struct triage *t)
 	variable_atoms(t, torch);
 	when(t, triage_stack_fails(t), "stack-fails");
 	when(t, gpus_only_tested(t), "container-gpu-only-tested");
+	when(t, fact_is(&s->runtime.default_runtime, "runc"), "default-runc");
 	build_atoms(t, torch);
 	when(t, s->n_gpus > 0, "gpu");
 	when(t, look_virtual_gpu(s), "vgpu");

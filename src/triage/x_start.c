@@ -121,12 +121,14 @@ static void command(struct paste *p, size_t i)
 		if (!paste_match(p, r->run, s, NULL))
 			continue;
 		sign_add(p, "container-run", i, (struct view){ 0 });
+		if (paste_match(p, "\\s-(?:it|ti)\\b|\\s--(?:interactive|tty)\\b", s, NULL))
+			sign_add(p, "container-entered", i, (struct view){ 0 });
 		if (r->asks && paste_match(p, r->asks, s, NULL)) {
 			sign_add(p,
 				 said_to_cure(p, i) ? "container-gpu-cures" : "container-gpu-asked",
 				 i, (struct view){ 0 });
 			/* It runs and is gone: what fails later is another container. */
-			if (paste_match(p, "\\snvidia-smi(?: -L)?[\"'`]?$", s, NULL))
+			if (paste_match(p, "\\snvidia-smi(?: -L)?[\"'`]?(?:\\s+#.*)?$", s, NULL))
 				sign_add(p, "container-gpu-test", i, (struct view){ 0 });
 		} else if (r->asks && !abridged(p, s)) {
 			sign_add(p, "container-gpu-not-asked", i, (struct view){ 0 });
