@@ -92,8 +92,9 @@ static void second_row(struct paste *p, struct view s, size_t i)
 	struct regex_match m;
 	struct gpu *g;
 
-	/* A desktop draws a few hundred MiB: more is somebody's work. */
-	if (paste_match(p, "^\\|[^|]*\\|\\s*\\d{4,}\\s?MiB\\s*/", s, NULL))
+	/* A desktop draws a few hundred MiB and single digits: more is work that goes on. */
+	if (paste_match(p, "^\\|[^|]*\\|\\s*\\d{4,}\\s?MiB\\s*/[^|]*\\|\\s*(?:[5-9]|\\d\\d|100)%", s,
+			NULL))
 		sign_add(p, "smi-busy", i, (struct view){ 0 });
 	else if (paste_match(p, "^\\|[^|]*\\|\\s*\\d{1,2}\\s?MiB\\s*/[^|]*\\|\\s*0%", s, NULL))
 		sign_add(p, "smi-idle", i, (struct view){ 0 });
