@@ -46,7 +46,7 @@ static const char trouble[] =
 	"[^?\\n]{0,80}\\?(*SKIP)(*FAIL)|"
 	"\\bslow(?:down)?\\b[^\\n:]{0,24}:\\s*Not Active(*SKIP)(*FAIL)|"
 	"\\b(?:any )?thrott\\w+(?: problem| issue)?\\?(*SKIP)(*FAIL)|"
-	"_STATUS_(?!SUCCESS)|\\w*(?:Error|Exception)\\b|\\berrors?\\b|\\bexception|fail|crash|unsupported|"
+	"_STATUS_(?!SUCCESS)|\\w*(?:Error|Exception)\\b|\\berrors?\\b(?!\\.[a-z])|\\bexception|fail|crash|unsupported|"
 	"incompatib|invalid|illegal|denied|refus|abort|missing|\\bERR!|"
 	"\\b(?:hang(?:s|ing)?|hung|stuck|freez\\w*|froze\\w*|slow\\w*|miss(?:ed|es)|unable|lost|gone|"
 	"broke\\w*|problems?|issues?|trouble\\w*|kill\\w*|thrott\\w*|timed?[- ]?out|unavailable|"

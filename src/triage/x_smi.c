@@ -259,10 +259,11 @@ static void table_line(struct paste *p, struct view s, size_t i)
 static void answered(struct paste *p, struct view s, size_t i)
 {
 	if (s.n && i && p->t.lines[i].by == (int32_t)i - 1 && paste_under(p, i, "nvidia-smi") &&
-	    !paste_match(p,
-			 "fail|error|unable|not found|no devices|denied|fault|lost|insufficient|"
-			 "mismatch|no such|not recogni|unknown|cannot",
-			 s, NULL))
+	    !paste_match(
+		    p,
+		    "fail|error(?!s\\.)|unable|not found|no devices|denied|fault|lost|insufficient|"
+		    "mismatch|no such|not recogni|unknown|cannot",
+		    s, NULL))
 		sign_add(p, "smi-answered", i, (struct view){ 0 });
 }
 
