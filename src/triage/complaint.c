@@ -16,6 +16,7 @@ enum {
 
 /* "Without any problem" is none, "this warning" one that is asked about. */
 static const char words[] =
+	"\\bno running processes found\\b(*SKIP)(*FAIL)|"
 	"\\b(?:without|no)(?: an[dy])?(?: known| further)? (?:issues?|problems?|errors?|trouble|"
 	"failures?)\\b(*SKIP)(*FAIL)|"
 	"\\b(?:this|these|that|those|the|such|following) (?:warning|message|notice)s?\\b(*SKIP)(*FAIL)|"
@@ -27,7 +28,8 @@ static const char words[] =
 	"instead|lost|gone|broke\\w*|problems?|issues?|trouble\\w*|unknown|black|kill\\w*|thrott\\w*|"
 	"timed?[- ]?out|bad|cpu|unavailable|ignor\\w*|fall(?:s|ing)? back|fallback|degrad\\w*|stops?|"
 	"stopped|lags?|stutter\\w*|drops?|dropped|poor\\w*|halt\\w*|forever|worse|panic|oops|"
-	"corrupt\\w*|dead|nan|weird|strange|odd|xid|warn\\w*|help)\\b|"
+	"corrupt\\w*|dead|nan|weird|strange|odd|xid|warn\\w*|help|reboots|restarts|(?:shuts|powers|turns) "
+	"(?:itself )?(?:down|off))\\b|"
 	"\\w(?:n't|n\xe2\x80\x99t)\\b|\\b\\d+ (?:out )?of (?:the |my |our )?\\d+\\b";
 
 /*
