@@ -127,6 +127,10 @@ static struct finding *misfit(struct triage *t, const struct gpu *g, const struc
 	    (!row->last_driver || triage_has(t, "release-unsupported")) &&
 	    first_branch(t, g, row) > branch)
 		return triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, fails(t) ? 82 : 64, terms);
+	/* Cards of a chip come one by one, each with a release of the branch that it came in. */
+	if (triage_has(t, "release-unsupported") && row->first_driver && is_consumer(row) &&
+	    !row->last_driver && branch == first_branch(t, g, row))
+		return triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, 80, terms);
 	if (triage_has(t, "release-unsupported") && row->first_driver && branch >= 100) {
 		/* This branch drives the chip: what it refuses is a part of one. */
 		t->against[FINDING_GPU_NEEDS_NEWER_DRIVER] = true;

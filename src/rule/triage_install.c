@@ -289,6 +289,15 @@ static const char *last_value(const struct triage *t, const char *id)
 	return NULL;
 }
 
+/* On Linux the build without a tag has CUDA too: where CUDA is gone with it, it was on Windows. */
+static bool lost_cuda(const struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+
+	return triage_has(t, "cuda-available-false") && !fact_known(&s->host.system) &&
+	       !fact_known(&s->host.os_id) && !fact_known(&s->driver.version);
+}
+
 static void replaced(struct triage *t)
 {
 	const char *old = triage_value(t, "uninstalled-torch");
@@ -314,6 +323,7 @@ static void replaced(struct triage *t)
 		was_cuda = true;
 	if (was_cuda && (strstr(now, "+cpu") || triage_has(t, "torch-cpu") ||
 			 (!is_cuda && (triage_has(t, "windows") || triage_has(t, "cpu-said") ||
+				       lost_cuda(t) ||
 				       pypi_without_cuda(t, now, look_platform(t->j->s))))))
 		triage_add(t, FINDING_CPU_ONLY_REPLACED_BY_DEPENDENCY, 93,
 			   "uninstalled-torch|installed-torch");
