@@ -91,8 +91,9 @@ void lang_key(const char *msgid, char ret[static LANG_KEY_ROOM])
 	if (msgid[0] == '\n')
 		*ret++ = '\n';
 	digits_of(a, ret);
-	digits_of(b, ret + KEY_DIGITS);
-	ret += 2 * KEY_DIGITS;
+	ret += KEY_DIGITS;
+	digits_of(b, ret);
+	ret += KEY_DIGITS;
 	if (msgid[0] && p[-1] == '\n')
 		*ret++ = '\n';
 	*ret = 0;
