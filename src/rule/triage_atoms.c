@@ -262,6 +262,13 @@ static bool smi_said_to_work(const struct triage *t)
 	       triage_line_of(fails->text.source) < triage_line_of(ok->text.source);
 }
 
+/* For rows that call a text healthy: whatever would show that something does not work. */
+static const char nothing_fails[] =
+	"!error-seen !failure-line !crash-said !cuda-available-false !cuda-fails !smi-fails "
+	"!no-device !oom !torch-cpu !cpu-said !said-false !lib-missing !tf-no-gpu !no-kernel-image "
+	"!reasons-wanted !tensor-shown !jax-cpu-devices !program-on-cpu !ecc-counted "
+	"!gpu-missing-said";
+
 static void fact_atoms(struct triage *t)
 {
 	const struct snapshot *s = t->j->s;
@@ -303,6 +310,7 @@ static void fact_atoms(struct triage *t)
 		     (triage_has(t, "smi-header") && !triage_has(t, "smi-fails")) ||
 		     smi_said_to_work(t),
 	     "smi-works");
+	when(t, triage_holds(t, nothing_fails, NULL), "nothing-fails");
 }
 
 const struct json *triage_row(const struct triage *t, const char *id)
