@@ -65,8 +65,10 @@ const char *lang_find(const unsigned char *mo, size_t n, const char *msgid)
 	return NULL;
 }
 
-/* KEY_DIGITS digits of 64 for V, which is below 2^31; the lowest first. */
 enum { KEY_DIGITS = 6 };
+_Static_assert(LANG_KEY_ROOM == 2 * KEY_DIGITS + 2 + 1, "a key, two line ends and a zero");
+
+/* KEY_DIGITS digits of 64 for V, which is below 2^31; the lowest first. */
 static void digits_of(uint64_t v, char *ret)
 {
 	static const char alphabet[65] =

@@ -196,8 +196,7 @@ static void framework(struct strbuf *b, const struct snapshot *s)
 	}
 	if (!b->n)
 		planned_framework(b, s);
-	/* Without a file that names a framework nothing is missed: files are for other things too.
-	 */
+	/* Files are for other things too: one that names no framework misses none. */
 	if (!b->n && fact_yes(&s->parts.python) && !s->n_projects)
 		strbuf_add(b, _("no PyTorch"));
 }
