@@ -72,7 +72,7 @@ spaced() {
 	end=$(date +%s%N)
 	expect_out "no answer within 1 s from cuInit"
 	# The rest of the run is not the driver's; on a busy machine it takes a while.
-	[ $(((end - start) / 1000000)) -lt 4000 ] || fail "took $(((end - start) / 1000000)) ms"
+	[ $(((end - start) / 1000000)) -lt 20000 ] || fail "took $(((end - start) / 1000000)) ms"
 }
 
 @test "--timeout wants whole seconds" {

