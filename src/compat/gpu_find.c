@@ -189,9 +189,12 @@ static void visit_names(struct search *s, const char *table, visit_name *visit)
 		name = table_text(s->c, t, i, "name");
 		if (name.p)
 			visit(s, t, i, name);
-		/* Most rows have one name: the others are not parsed for it. */
-		if (t->rows[i].json || view_find(t->rows[i].line, "\"other_names\"") >= 0 ||
-		    view_find(t->rows[i].line, "\"sub\"") >= 0)
+		/*
+		 * Most rows have one name: the others are not parsed for it. The keys are looked
+		 * for without the first quote, at each of which the search would stop.
+		 */
+		if (t->rows[i].json || view_find(t->rows[i].line, "other_names\"") >= 0 ||
+		    view_find(t->rows[i].line, "sub\"") >= 0)
 			visit_others(s, t, i, visit);
 	}
 }
