@@ -295,6 +295,8 @@ class Check:
                 if len(literal.encode()) < LITERAL_MIN:
                     self.say(self.where("signatures", row), "any: %s has less than %d bytes"
                              % (dump(literal), LITERAL_MIN))
+            if row["id"] in row.get("tags", []):
+                self.say(self.where("signatures", row), "tags: rules know it by its id anyway")
 
     def torch_rules(self, table):
         defaults = {}

@@ -80,6 +80,7 @@ CASES = [
     ("targets", "cuda", lambda t: row(t, cuda="12.4").update(nvcc_max_cc="12.0"), "do not bound"),
     ("branch", "forward_compat", lambda t: t["rows"][0].update(branch=1), "is not in driver"),
     ("short literal", "signatures", lambda t: t["rows"][0]["any"].append("ABI"), "less than 4 bytes"),
+    ("own tag", "signatures", lambda t: t["rows"][0].update(tags=[t["rows"][0]["id"]]), "by its id anyway"),
     ("spot check", "image_tag", lambda t: row(t, version="12.4.1").update(tags=None), "spot check"),
 ]
 

@@ -224,22 +224,27 @@ static void take_facts(struct scan *s, struct row *row, const struct regex_match
 	}
 }
 
+/* Is the row known by this name: its own, or one that it shares with others? */
+static bool is_called(const struct book_row *b, const char *name)
+{
+	const struct json *v;
+
+	if (strcmp(b->id, name) == 0)
+		return true;
+	for (v = json_first(b->tags); v; v = json_next(v))
+		if (json_str(v) && strcmp(json_str(v), name) == 0)
+			return true;
+	return false;
+}
+
 /* That something works elsewhere does not speak for the one that fails. */
 static bool counts(const struct scan *s, const struct row *row, size_t line)
 {
-	static const char *const works[] = { "works", "cuda-works", "smi-said-ok" };
-	const struct json *v;
-	size_t i;
-
 	if (!paste_foreign(s->p, line, SCOPE_ENV))
 		return true;
-	if (owner_other_machine(&s->p->owners, s->p->t.lines[line].owner))
-		return false;
-	for (v = json_first(row->b->tags); v; v = json_next(v))
-		for (i = 0; i < ARRAY_LEN(works); i++)
-			if (json_str(v) && strcmp(json_str(v), works[i]) == 0)
-				return false;
-	return true;
+	return !owner_other_machine(&s->p->owners, s->p->t.lines[line].owner) &&
+	       !is_called(row->b, "works") && !is_called(row->b, "cuda-works") &&
+	       !is_called(row->b, "smi-said-ok");
 }
 
 static void keep(struct scan *s, struct row *row, const struct regex_match *m, size_t line,
