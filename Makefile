@@ -535,7 +535,10 @@ format:
 	$(Q)bash scripts/format.sh
 .PHONY: format
 
-# clang-tidy, a stamp a file, so that only what changed is looked at again.
+# clang-tidy, a stamp a file, so that only what changed is looked at again. Nearly all of its time is
+# the analyzer's; a third of its usual number of states a function keeps that to two minutes.
+# TIDY_NODES=225000 is the usual one.
+TIDY_NODES ?= 75000
 TIDY := $(SOURCES:src/%.c=build/tidy/%.ok) $(if $(wildcard src/main.c),build/tidy/main.ok)
 tidy: $(TIDY)
 build/tidy/%.ok: src/%.c build/obj/%.o .clang-tidy
@@ -543,6 +546,7 @@ build/tidy/%.ok: src/%.c build/obj/%.o .clang-tidy
 	$(QUIET) TIDY $<
 	$(Q)rm -f $@; clang-tidy --quiet $< -- -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
 		-DCUVET_VERSION='"$(VERSION)"' -Iinclude -Isrc -Ibuild/gen -Wall -Wextra \
+		-Xclang -analyzer-config -Xclang max-nodes=$(TIDY_NODES) \
 		>$(@:.ok=.txt) 2>&1 && touch $@
 .PHONY: tidy
 
