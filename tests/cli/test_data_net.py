@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
-# timeout: 240
 """data update from real servers with certificates of an own authority, by the classes N of faults.
 
 Every refusal must leave no set installed and say one line. Prints TAP.

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
-# timeout: 600
 """Korean: spoken without any locale, the same answers as in English, columns that stay aligned.
 
 Prints TAP.

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 300
 """X1: every allocation fails in turn, once and from then on: the same answer, or one line and 4.
 
 Commands with few allocations are gone through whole, of the others the ends and a spread. The

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 300
 """Real outputs of the commands against docs/schema, and every table against data/compat/schema.
 
 The published schemas let unknown fields through, as fields may be added; here a field that they do not

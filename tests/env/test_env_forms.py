@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 240
 """File formats of `cuvet env`, each read by the program that it is for, where that is here. Prints TAP.
 
 A prefix with blanks, quotes, a dollar sign, glob characters and letters beyond ASCII has to come out as it is.

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 300
 """Snippets of `cuvet env` in real shells, in throw-away homes, against a model of what they have to do. Prints TAP.
 
 A case is a starting environment with random search paths; the shell reads the snippet of one toolkit twice, then that

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
-# timeout: 240
 """fetch and hostile archives, by the classes A of faults: each is refused with exit 4, and then the
 prefix holds a lock at most and nothing outside it was touched. Prints TAP.
 """

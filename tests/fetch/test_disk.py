@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 600
 """fetch and the disk, other runs and sudden ends, by the classes D of faults. KILLS=N kills N times
 at random points (200). Prints TAP.
 """

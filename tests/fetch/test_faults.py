@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 600
 """fetch when single calls fail: each call of install, use, remove and --into in turn, with the errors
 that such a call gives, and SIGKILL there; file systems that lack something, the order of syncs and a
 clock that runs backwards. STRIDE=N takes every N'th call (2), 0 none. Prints TAP.

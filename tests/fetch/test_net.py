@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
-# timeout: 240
 """fetch from a server on the loopback that misbehaves, by the classes N of faults. Prints TAP."""
 import concurrent.futures
 import hashlib

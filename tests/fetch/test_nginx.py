@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 120
 """fetch from nginx with a private authority: TLS, ranges, redirects. Prints TAP."""
 import base64
 import os

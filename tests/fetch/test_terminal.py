@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
-# timeout: 120
 """fetch on a terminal: the licence is asked for, a line shows how far it is, Ctrl-C ends it. Prints
 TAP."""
 import os

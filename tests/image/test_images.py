@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
-# timeout: 600
 """Images: every form says the same as the folder; layers are laid over each other as engines do it; what is spoilt,
 hostile or too much is refused or survived (I1-I6, A1-A20 of the fault classes). One TAP line a case."""
 import gzip

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 600
 """The emulated loader against the real one: generated roots, each asked with `ld.so --list` inside a chroot and with
 `cuvet inspect --root`. They have to load the same files in the same order, or fail at the same one.
 

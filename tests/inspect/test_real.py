@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 600
 """cuvet inspect over real libraries against an independent reading of the same bytes: the CUDA toolkit of this machine,
 and a third-party library out of a pinned npm package, which is downloaded only with CUVET_TEST_DOWNLOAD=1.
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 600
 """libcuvet: the examples of the documents, the same answers as the program, bad calls, a lack of
 memory at every place (X1), no prints, no exits, threads. Prints TAP.
 """

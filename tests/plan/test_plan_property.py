@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 600
 """Random targets: what `cuvet plan` chooses is what an exhaustive search over the tables finds best.
 
 The search below knows the tables and the rules as the manual states them, and nothing of the program: it looks at

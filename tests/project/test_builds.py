@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
-# timeout: 600
 """Builds that do not go together: wheels by their address, pages of links, pairs that stayed behind, NumPy 2,
 what compiles in an image, a matrix of Pythons. Each with its healthy neighbour. In the form of test_cases.py.
 """

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
-# timeout: 600
 """Project files of our own making: which name, which line, and that right files are left alone.
 
 A case: (files, assume, root cause or None, "FILE:LINE" or None). The first file is named on the command

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
-# timeout: 600
 """Project files as projects in the field write them, cut to what decides: RIGHT ones that must give no
 error for a target that they support, and BROKEN ones whose fault is known. In the form of test_cases.py.
 """

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 600
 #
 # On a machine with a GPU: that it passes, that faults made on purpose are found, that the sanitizer
 # of CUDA finds nothing in the kernels. Elsewhere skipped by name. CUVET_TEST_STACK names an

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 300
 #
 # The PTX that is checked in: it is what its sources give, says the ISA version and the target that
 # kernels/modules.list wants, and assembles for every architecture that it claims.

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 600
 """Every machine of ours with the os-release of each family of distributions: no remedy may name the
 package manager, or what only goes with it, of another family. Prints TAP.
 """

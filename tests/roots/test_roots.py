@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release asan
-# timeout: 600
 """Every machine of machines*.json, built as a tree and judged by `cuvet check --root`: verdict, root cause, facts.
 
 Hostile trees (T1-T16, E1-E15, X7 of the fault classes) must be survived in every format: no crash, no hang, nothing

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 120
 """The real reports: at least 95 % of the firm ones, and no healthy stack blamed."""
 import os
 import subprocess

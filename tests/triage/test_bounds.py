@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # profiles: release
-# timeout: 300
 """Time and memory of triage: typical texts, a thousand cases, and 64 MiB of whatever costs most.
 
 Processor time as parts of what Python takes beside it (tests/yardstick.py); the limits are about

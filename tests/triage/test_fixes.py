@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 120
 """Runs the list of fixes.txt: what the remedies of a report have to tell, and what they must not,
 since it would not mend that machine. Nothing that a remedy tells to type may be left to fill in."""
 import json

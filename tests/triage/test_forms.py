@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 240
 """A report says the same in whatever form it arrives (P1-P6): a sample of the texts of own-*.txt, put
 into each form of forms.py, keeps its root cause. Forms that lose line ends or add empty lines may
 cost a few."""

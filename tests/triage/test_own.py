@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 300
 """Runs the cases of own-*.txt: each text has to give the name that it says (or one of "a|b", where
 two names fit as well), or not to give it; the verdict has to be that of the name.
 Every finding name has two texts at least that give it and one that is easily mistaken for it."""
