@@ -183,7 +183,7 @@ static bool of_another_program(const struct snapshot *s)
 	for (i = 0; i < s->n_signs; i++)
 		if (fact_is(&s->signs[i].id, "word-other-program") ||
 		    fact_is(&s->signs[i].id, "conda-tf-cpu") ||
-		    fact_is(&s->signs[i].id, "rapids-seen"))
+		    fact_is(&s->signs[i].id, "rapids"))
 			return true;
 	return false;
 }

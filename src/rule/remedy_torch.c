@@ -177,7 +177,7 @@ static const char *pinned_release(struct judge *j)
 				return w->version.value;
 		}
 	for (i = 0; i < s->n_signs; i++)
-		if (fact_is(&s->signs[i].id, "requirements-installed") &&
+		if (fact_is(&s->signs[i].id, "reqs-installed") &&
 		    pin_in(j, fact_value(&s->signs[i].text, "")))
 			return pin_in(j, s->signs[i].text.value);
 	return NULL;

@@ -398,7 +398,7 @@ static void by_age(struct triage *t)
 		return;
 	cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
 	if (!cuda)
-		cuda = triage_value(t, "cudatoolkit-conda");
+		cuda = triage_value(t, "conda-toolkit");
 	if (!cuda)
 		cuda = triage_image_cuda(t);
 	row = cuda ? compat_cuda(t->j->c, cuda) : NULL;
@@ -448,7 +448,7 @@ static void kernel_of_arch(struct triage *t)
 /* What has PTX for an older GPU alone is compiled for minutes when it starts, as TensorFlow 1. */
 static void slow_start(struct triage *t)
 {
-	const char *conda = triage_value(t, "cudatoolkit-conda");
+	const char *conda = triage_value(t, "conda-toolkit");
 	const struct cuda_row *row = conda ? compat_cuda(t->j->c, conda) : said_cuda(t);
 
 	if (row && version_cmp_str(row->cuda, "11.0") < 0 && !misfit_known(t) &&

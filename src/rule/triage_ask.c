@@ -56,16 +56,16 @@ static const struct ask asks[] = {
 	{ "no-dist", NULL,
 	  "python --version; python -m pip --version; python -m pip debug --verbose | head -30" },
 	/* One report answers both of the next two. */
-	{ "cuda-fails|cuda-available-false !notebook !torch !driver !other-program !nvml-mismatch",
+	{ "cuda-fails|cuda-available-false !notebook !torch !driver !word-other-program !nvml-mismatch",
 	  NULL, "python -m torch.utils.collect_env" },
 	{ "!driver !smi-works !module-trouble !nvml-mismatch torch", NULL, "nvidia-smi" },
 	{ "!driver !smi-works !module-trouble !nvml-mismatch !torch !cuda-fails !cuda-available-false",
 	  NULL, "nvidia-smi" },
-	{ "!torch !ort-cpu !module-trouble !nvml-mismatch !other-program !cuda-fails !cuda-available-false",
+	{ "!torch !ort-cpu !module-trouble !nvml-mismatch !word-other-program !cuda-fails !cuda-available-false",
 	  NULL,
 	  "python -c \"import torch; print(torch.__version__, torch.version.cuda, "
 	  "torch.cuda.is_available())\"" },
-	{ "cuda-fails|cuda-available-false !notebook !other-program !nvml-mismatch", NULL,
+	{ "cuda-fails|cuda-available-false !notebook !word-other-program !nvml-mismatch", NULL,
 	  "python -m torch.utils.collect_env" },
 };
 

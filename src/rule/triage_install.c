@@ -135,7 +135,7 @@ static const char *by_companion(struct triage *t)
  * is for. */
 static bool placeholders_alone(const struct triage *t)
 {
-	const char *v = triage_value(t, "no-dist-versions");
+	const char *v = triage_value(t, "no-dist-others");
 
 	for (; v; v = strchr(v, ',')) {
 		v += strspn(v, ", ");
@@ -205,7 +205,7 @@ static void not_found(struct triage *t)
 		finding_message(t->j, f, _("PyTorch %s has no wheel for Python %s here."), version,
 				python);
 	} else if (placeholders_alone(t)) {
-		f = triage_add(t, FINDING_PYTHON_NO_WHEEL, 84, "no-dist-versions");
+		f = triage_add(t, FINDING_PYTHON_NO_WHEEL, 84, "no-dist-others");
 		finding_message(
 			t->j, f,
 			_("pip was offered no wheel of any release: this Python is too new, "
@@ -494,7 +494,7 @@ static void beside_the_point(struct triage *t)
 {
 	if (!triage_has(t, "python-error") || triage_has(t, "cuda-fails") ||
 	    triage_has(t, "cuda-available-false") || triage_has(t, "cpu-said") ||
-	    triage_has(t, "no-device") || triage_has(t, "asks-available") ||
+	    triage_has(t, "no-device") || triage_has(t, "symptoms-available") ||
 	    triage_has(t, "torch-cuda-none"))
 		return;
 	t->against[FINDING_CPU_ONLY_WHEEL] = true;

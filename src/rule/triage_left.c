@@ -111,6 +111,6 @@ bool triage_stack_fails(struct triage *t)
 			    "smi-fails|smi-absent|no-driver-seen|module-trouble|module-absent|"
 			    "no-module-seen|insert-enodev|nvrm-none|rm-init-failed|probe-failed|"
 			    "handle-fails|libcuda-missing|nvml-mismatch|nvml-999|cpu-said|"
-			    "said-false|bad-ordinal|no-kernel-image|lib-missing|jax-cpu",
+			    "said-false|bad-ordinal|no-kernel-image|lib-missing|jax-cpu-said",
 			    NULL);
 }

@@ -132,7 +132,7 @@ const char *mend_torch_cuda(struct triage *t)
 
 const char *mend_add_on_name(struct triage *t)
 {
-	const char *name = triage_value(t, "said-add-on");
+	const char *name = triage_value(t, "word-add-on");
 	char *copy = name ? arena_strndup(t->j->a, name, strlen(name)) : NULL, *p;
 
 	for (p = copy; p && *p; p++)

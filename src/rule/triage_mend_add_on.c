@@ -46,7 +46,7 @@ static bool without_cuda(struct triage *t, struct finding *f)
 	struct remedy *r;
 
 	if (triage_has(t, "faiss-cpu") || triage_has(t, "opencv-no-cuda") ||
-	    triage_has(t, "said-llama") || triage_has(t, "windows"))
+	    triage_has(t, "word-llama-cpp-python") || triage_has(t, "windows"))
 		return false;
 	if (in_docker_build(t, f))
 		return true;

@@ -17,7 +17,7 @@ static bool in_container(const struct triage *t)
 static bool on_windows(const struct triage *t)
 {
 	return look_is_windows(t->j->s) || triage_has(t, "windows") || triage_has(t, "wsl") ||
-	       triage_has(t, "docker-desktop") || triage_has(t, "windows-driver");
+	       triage_has(t, "docker-desktop") || triage_has(t, "word-windows-driver");
 }
 
 /* Of that release of CUDA itself, with which its PTX and all of its features work. */
@@ -362,12 +362,12 @@ static bool fabric(struct triage *t, struct finding *f)
 	unsigned branch = driver ? look_branch(driver->value) : 0;
 	struct remedy *r;
 
-	if (triage_has(t, "rented") || triage_has(t, "k8s") || !branch) {
+	if (triage_has(t, "word-rented") || triage_has(t, "k8s") || !branch) {
 		finding_remedy(
 			t->j, f, "%s",
 			_("The Fabric Manager runs on the host: on a rented or hosted machine only "
 			  "the provider can start it, so report the node and take another."));
-		if (triage_has(t, "rented"))
+		if (triage_has(t, "word-rented"))
 			return true;
 	}
 	r = finding_remedy(

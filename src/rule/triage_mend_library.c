@@ -88,10 +88,11 @@ static bool missing(struct triage *t, struct finding *f)
 		file, major, major);
 	remedy_command(t->j, r, "python -m pip install %s", wheel);
 	search_path(t, r);
-	finding_remedy(t->j, f, "%s",
-		       _("Or put a build of the program in its place that was made for the CUDA that "
-			 "you have. The driver has to run it: 450 or later for CUDA 11, 525 for 12, 580 "
-			 "for 13. Do not link one major's file to another's name."));
+	finding_remedy(
+		t->j, f, "%s",
+		_("Or put a build of the program in its place that was made for the CUDA that "
+		  "you have. The driver has to run it: 450 or later for CUDA 11, 525 for 12, 580 "
+		  "for 13. Do not link one major's file to another's name."));
 	return true;
 }
 
@@ -115,7 +116,7 @@ static const char *directory_of(struct triage *t, const struct finding *f)
 			return slash > at ? arena_strndup(t->j->a, at, (size_t)(slash - at)) : NULL;
 		}
 	}
-	at = triage_value(t, "lib-folder");
+	at = triage_value(t, "word-lib-folder");
 	if (at)
 		return at;
 	at = mend_piece(t, NULL, "/usr/local/cuda-", VERSION_CHARS);

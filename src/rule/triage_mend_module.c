@@ -35,7 +35,7 @@ static bool secure_boot(struct triage *t, struct finding *f)
 		[FAMILY_NIXOS] = NULL,
 	};
 	enum family family = distro_family(t->j->s);
-	const char *key = triage_value(t, "key-file");
+	const char *key = triage_value(t, "word-key-file");
 	struct remedy *r;
 
 	if (!key)
@@ -57,7 +57,7 @@ static bool secure_boot(struct triage *t, struct finding *f)
 /* Arch has the headers of each kernel in a package of its own. */
 static bool not_built(struct triage *t, struct finding *f)
 {
-	const char *kernel = triage_value(t, "arch-kernel");
+	const char *kernel = triage_value(t, "word-arch-kernel");
 	struct remedy *r;
 
 	if (distro_family(t->j->s) != FAMILY_ARCH)
@@ -139,7 +139,7 @@ static bool odd_mode(struct triage *t)
 
 static bool permissions(struct triage *t, struct finding *f)
 {
-	const char *group = group_of(t), *user = triage_value(t, "service-user");
+	const char *group = group_of(t), *user = triage_value(t, "word-service-user");
 	struct remedy *r;
 
 	if (odd_mode(t)) {
@@ -156,8 +156,8 @@ static bool permissions(struct triage *t, struct finding *f)
 	if (!group)
 		return false;
 	/* A user that programs run as, and not the one who reads this. */
-	if (user && triage_has(t, "other-program") && strspn(user, NAME_CHARS) == strlen(user) &&
-	    strcmp(user, "root") != 0) {
+	if (user && triage_has(t, "word-other-program") &&
+	    strspn(user, NAME_CHARS) == strlen(user) && strcmp(user, "root") != 0) {
 		r = finding_remedy(
 			t->j, f,
 			_("Put the service's user into the group that owns the nodes, %s, and start "

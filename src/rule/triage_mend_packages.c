@@ -137,7 +137,7 @@ static bool no_wheel(struct triage *t, struct finding *f)
 
 static bool flipped_wheel(struct triage *t, struct finding *f)
 {
-	const char *wheel = triage_value(t, "abi-wheel"), *at;
+	const char *wheel = triage_value(t, "word-abi-wheel"), *at;
 	bool was_true;
 
 	at = wheel ? strstr(wheel, "cxx11abi") : NULL;

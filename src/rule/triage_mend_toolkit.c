@@ -87,7 +87,7 @@ static const char *least_toolkit(long cc)
 
 static bool too_old(struct triage *t, struct finding *f)
 {
-	const char *arch = triage_value(t, "nvcc-unsupported-arch"), *torch = mend_torch_cuda(t);
+	const char *arch = triage_value(t, "nvcc-arch"), *torch = mend_torch_cuda(t);
 	const char *least = arch ? least_toolkit(strtol(arch, NULL, 10)) : NULL, *use, *which;
 	struct remedy *r;
 

@@ -57,7 +57,7 @@ static bool before_cuda_13(const struct triage *t)
 
 static void nvcc_arch(struct triage *t)
 {
-	const char *v = triage_value(t, "nvcc-unsupported-arch");
+	const char *v = triage_value(t, "nvcc-arch");
 	const struct snapshot *s = t->j->s;
 	const struct cuda_row *row = NULL;
 	struct finding *f;
@@ -78,7 +78,7 @@ static void nvcc_arch(struct triage *t)
 	if (!row && cc >= 60 && before_cuda_13(t))
 		old = false;
 	f = triage_add(t, old ? FINDING_TOOLKIT_TOO_NEW_FOR_GPU : FINDING_TOOLKIT_TOO_OLD_FOR_GPU,
-		       88, "nvcc-unsupported-arch");
+		       88, "nvcc-arch");
 	finding_message(t->j, f,
 			old ? _("This nvcc no longer knows compute capability %ld.%ld.")
 			    : _("This nvcc does not know compute capability %ld.%ld yet."),

@@ -210,8 +210,8 @@ static void cuinit_code(struct paste *p, size_t i)
 		const char *code, *sign;
 	} codes[] = {
 		{ .code = "3", .sign = "init-error-3" }, { .code = "100", .sign = "no-device-100" },
-		{ .code = "802", .sign = "error-802" },	 { .code = "803", .sign = "error-803" },
-		{ .code = "804", .sign = "error-804" },	 { .code = "999", .sign = "cuda-999" },
+		{ .code = "802", .sign = "cuda-802" },	 { .code = "803", .sign = "cuda-803" },
+		{ .code = "804", .sign = "cuda-804" },	 { .code = "999", .sign = "cuda-999" },
 	};
 	struct view s = p->t.lines[i].s;
 	size_t k;

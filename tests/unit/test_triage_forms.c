@@ -712,7 +712,7 @@ static void numbers_of_errors(void **state)
 		{ "THCudaCheck FAIL file=THCStorage.cu line=66 error=46 : all", "devices-busy" },
 		{ "cuda driver library init failure: 3", "init-error-3" },
 		{ "cuModuleLoadData failed with error 222", "ptx-toolchain" },
-		{ "numba: [805] Call to cuInit results in", "error-805" },
+		{ "numba: [805] Call to cuInit results in", "cuda-805" },
 		{ "cuda driver library failed to get device context 999", "cuda-999" },
 		{ "cudaGetDeviceCount: 3", NULL },
 		{ "CUDA error at pool.cuh 35", NULL },
