@@ -5,8 +5,10 @@
  */
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/attr.h"
 #include "base/regex.h"
+#include "project/project.h"
 #include "triage/paste.h"
 #include "triage/sign.h"
 
@@ -89,6 +91,49 @@ static bool abridged(struct paste *p, struct view s)
 			   s, NULL);
 }
 
+/* An option of `docker run` that takes no word behind it. */
+static bool stands_alone(struct view option)
+{
+	static const char *const flags[] = { "--detach",     "--init", "--interactive",
+					     "--privileged", "--quiet", "--read-only",
+					     "--rm",	     "--tty" };
+	size_t i;
+
+	if (view_chr(option, '=') >= 0)
+		return true;
+	for (i = 0; i < ARRAY_LEN(flags); i++)
+		if (view_is(option, flags[i]))
+			return true;
+	for (i = 1; i < option.n && strchr("ditPq", option.p[i]); i++)
+		;
+	return i == option.n;
+}
+
+/*
+ * The nvidia runtime gives a container what NVIDIA_VISIBLE_DEVICES says: where neither the command
+ * nor the image sets it, that is nothing. s: what stands behind `docker run`.
+ */
+static bool runtime_alone(struct paste *p, struct view s)
+{
+	struct base_image image;
+	struct view word;
+
+	if (!paste_match(p, "--runtime[= ]\"?nvidia", s, NULL) ||
+	    paste_match(p, "--gpus|nvidia\\.com/gpu|--device|NVIDIA_VISIBLE_DEVICES|--env-file", s, NULL))
+		return false;
+	while (view_word(&s, &word)) {
+		if (view_is(word, "\\"))
+			continue;
+		if (word.p[0] != '-') {
+			image_parse(p->a, p->c, view_dup(p->a, word), &image);
+			return image.bare;
+		}
+		if (!stands_alone(word))
+			view_word(&s, &word);
+	}
+	return false;
+}
+
 /* "With --gpus all the same image works": what fails is another run. A mere test counts not. */
 static bool said_to_cure(struct paste *p, size_t i)
 {
@@ -105,6 +150,7 @@ static bool said_to_cure(struct paste *p, size_t i)
 static void command(struct paste *p, size_t i)
 {
 	struct view s = p->t.lines[i].s;
+	struct regex_match m;
 	size_t k;
 
 	/* "Use 'nvidia-docker run' to start this container", which an image advises. */
@@ -118,9 +164,14 @@ static void command(struct paste *p, size_t i)
 		if (view_find(s, r->literal) < 0)
 			continue;
 		s = whole_command(p, i);
-		if (!paste_match(p, r->run, s, NULL))
+		if (!paste_match(p, r->run, s, &m))
 			continue;
 		sign_add(p, "container-run", i, (struct view){ 0 });
+		if (r->run == engine_run &&
+		    runtime_alone(p, view_skip(s, (size_t)(m.group[0].p + m.group[0].n - s.p)))) {
+			sign_add(p, "runtime-alone", i, (struct view){ 0 });
+			return;
+		}
 		if (paste_match(p, "\\s-(?:it|ti)\\b|\\s--(?:interactive|tty)\\b", s, NULL))
 			sign_add(p, "container-entered", i, (struct view){ 0 });
 		if (r->asks && paste_match(p, r->asks, s, NULL)) {
