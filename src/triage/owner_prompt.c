@@ -16,6 +16,29 @@ static bool is_hex(struct view v)
 	return v.n == 12;
 }
 
+/* "-7d4b9c6f5x" at the end of v, n signs and more, of those that Kubernetes makes names of; taken
+ * off. */
+static bool drop_random(struct view *v, size_t least)
+{
+	size_t n = 0;
+
+	while (n < v->n && strchr("bcdfghjklmnpqrstvwxz2456789", v->p[v->n - n - 1]))
+		n++;
+	if (n < least || n > 10 || n >= v->n || v->p[v->n - n - 1] != '-')
+		return false;
+	v->n -= n + 1;
+	return true;
+}
+
+/* Names that containers have as machines: an id, JupyterHub's for a user, a pod of a deployment. */
+static bool is_container_name(struct view v)
+{
+	struct view pod = v;
+
+	return is_hex(v) || view_starts(v, "jupyter-") ||
+	       (drop_random(&pod, 5) && drop_random(&pod, 6));
+}
+
 /* What the name of a prompt says, when it's one of these words. */
 static enum owner_place named_place(struct view name)
 {
@@ -64,7 +87,7 @@ void owner_prompt(struct view v, struct owner *o)
 	     n++)
 		;
 	v.n = n;
-	if (is_hex(v))
+	if (is_container_name(v))
 		o->place = PLACE_CONTAINER;
 	else
 		o->machine = v;

@@ -331,12 +331,12 @@ static void wanted(struct paste *p, struct view s, size_t i)
 	struct regex_match m;
 
 	if (paste_match(p,
-			"(?:requirement|distribution found for|no versions? of|you require|"
+			"(?:requirement|distributions? found for|no versions? of|you require|"
 			"install(?: \\S+)*?)\\s+[\"']?(torch==[\\w.+]+)",
 			s, &m))
 		sign_add(p, "wants-torch", i, view_skip(m.group[1], 7));
 	else if (!sign_match(p, "wants-companion",
-			     "(?:requirement|distribution found for)\\s+"
+			     "(?:requirement|distributions? found for)\\s+"
 			     "(torch(?:vision|audio)==\\d[\\w.]*\\+\\w+)",
 			     s, i))
 		sign_match(p, "wants-torch",

@@ -9,6 +9,7 @@
 #include "base/attr.h"
 #include "base/regex.h"
 #include "project/project.h"
+#include "triage/owner_read.h"
 #include "triage/paste.h"
 #include "triage/sign.h"
 
@@ -447,6 +448,7 @@ static void passed_node(struct paste *p, size_t i)
 static void start_line(struct paste *p, size_t i)
 {
 	const struct line *l = &p->t.lines[i];
+	struct owner o = { 0 };
 
 	command(p, i);
 	if (p->t.service_line == i + 1)
@@ -458,13 +460,15 @@ static void start_line(struct paste *p, size_t i)
 		cuinit_code(p, i);
 		runner(p, i);
 	}
-	/* The id of a container as its host name; the user of the Jupyter images; the folder that
+	/* A name that only containers have; the user of the Jupyter images; the folder that
 	 * NVIDIA's images and vLLM's start in. */
-	if (l->cmd_at &&
-	    paste_match(p,
-			"^(?:root@[0-9a-f]{12}:|(?:\\([\\w.-]+\\) ?)?jovyan@|vscode \xe2\x9e\x9c |"
-			"root@[\\w.-]+:/(?:vllm-)?workspace\\b)",
-			l->s, NULL))
+	if (l->cmd_at)
+		owner_prompt(line_prompt(l), &o);
+	if (o.place == PLACE_CONTAINER ||
+	    (l->cmd_at && paste_match(p,
+				      "^(?:(?:\\([\\w.-]+\\) ?)?jovyan@|vscode \xe2\x9e\x9c |"
+				      "root@[\\w.-]+:/(?:vllm-)?workspace\\b)",
+				      l->s, NULL)))
 		sign_add(p, "container-prompt", i, (struct view){ 0 });
 	if (view_starts(l->s, "Singularity>") || view_starts(l->s, "Apptainer>") ||
 	    paste_match(p, "^[#(]?\\s*\\(?(?:in|inside)(?: the)? (?:a )?(?:container|pod)\\b", l->s,
