@@ -173,13 +173,16 @@ static void load(struct compat *c, struct table *t)
 	t->state = TABLE_READY;
 }
 
+/* Rows are asked for one after another: the table is mostly that of the last time. */
 static struct table *named(struct compat *c, const char *name)
 {
 	size_t i;
 
+	if (c->last && strcmp(c->last->name, name) == 0)
+		return c->last;
 	for (i = 0; i < c->n_tables; i++)
 		if (strcmp(c->tables[i].name, name) == 0)
-			return &c->tables[i];
+			return c->last = &c->tables[i];
 	return NULL;
 }
 

@@ -49,6 +49,7 @@ struct compat {
 	struct data_origin origin;
 	struct table *tables;
 	size_t n_tables;
+	struct table *last; /* the one that was asked for last; NULL */
 	const char **names; /* cached result of compat_tables */
 	const char *date;
 	struct err err;

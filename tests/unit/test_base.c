@@ -126,6 +126,38 @@ static void views_split_lines_words_and_fields(void **state)
 	assert_int_equal(view_find(VIEW(""), "x"), -1);
 }
 
+/* Short and long texts of few letters, in which nearly every place looks like the needle. */
+static void find_agrees_with_memmem(void **state)
+{
+	static const char letters[] = "aab_e";
+	static char text[3000];
+	char needle[8];
+	uint32_t x = 1;
+	int turn;
+
+	(void)state;
+	for (turn = 0; turn < 20000; turn++) {
+		size_t n, k, i;
+		const char *q;
+
+		x = x * 1103515245 + 12345;
+		n = turn % 3 ? (x >> 8) % 40 : 400 + (x >> 8) % 2600;
+		k = 1 + (x >> 20) % 7;
+		for (i = 0; i < n; i++) {
+			x = x * 1103515245 + 12345;
+			/* Long ones of one letter alone too, up to near their end. */
+			text[i] = turn % 9 == 0 && i + 9 < n ? 'a' : letters[(x >> 16) % 5];
+		}
+		for (i = 0; i < k; i++) {
+			x = x * 1103515245 + 12345;
+			needle[i] = letters[(x >> 16) % 5];
+		}
+		needle[k] = '\0';
+		q = memmem(text, n, needle, k);
+		assert_int_equal(view_find((struct view){ text, n }, needle), q ? q - text : -1);
+	}
+}
+
 static void numbers_are_strict(void **state)
 {
 	uint64_t u = 7;
@@ -232,6 +264,7 @@ int main(void)
 		cmocka_unit_test(arena_room_is_what_append_counts_on),
 		cmocka_unit_test(arena_overflow_is_out_of_memory),
 		cmocka_unit_test(views_split_lines_words_and_fields),
+		cmocka_unit_test(find_agrees_with_memmem),
 		cmocka_unit_test(numbers_are_strict),
 		cmocka_unit_test(strbuf_grows_and_terminates),
 		cmocka_unit_test(utf8_refuses_overlong_surrogates_and_cut_sequences),
