@@ -33,6 +33,18 @@ static void rtx_said_gtx(char *s)
 		*g = *g == 'g' ? 'r' : 'R';
 }
 
+/* "RTX-3090", "Tesla-P40", "NVIDIA-GeForce-RTX-3090" as clusters label a node: hyphens for spaces. */
+static void spaced(char *s)
+{
+	bool whole = strcasestr(s, "RTX") || strcasestr(s, "GTX");
+	size_t i;
+
+	for (i = 1; s[i]; i++)
+		if ((s[i] == '-' || s[i] == '_') && strncasecmp(s + i, "-Q", 2) != 0 &&
+		    (whole || strncasecmp(s + i - 1, "a-", 2) == 0))
+			s[i] = ' ';
+}
+
 void paste_gpu(struct paste *p, struct view name, size_t line)
 {
 	struct gpu *g;
@@ -45,6 +57,7 @@ void paste_gpu(struct paste *p, struct view name, size_t line)
 	if (p->filling && p->s->n_gpus)
 		return;
 	s = view_dup(p->a, name);
+	spaced(s);
 	rtx_said_gtx(s);
 	for (i = 0; i < p->s->n_gpus; i++) {
 		const char *old = fact_value(&p->s->gpus[i].name, "");

@@ -9,13 +9,13 @@
 
 /* One pattern a family; the whole match is the name. */
 static const char *const names[] = {
-	("\\b(?:NVIDIA )?(?:GeForce )?(?:RTX|GTX) ?\\d{3,4}(?:M\\b| ?Ti\\b)?(?: ?SUPER\\b)?(?: D\\b)?"
-	 "(?: (?:with )?Max-Q(?: Design)?| Laptop GPU| Mobile)?"),
+	("\\b(?:NVIDIA[ -])?(?:GeForce[ -])?(?:RTX|GTX)[ _-]?\\d{3,4}(?:M\\b|[ -]?Ti\\b)?"
+	 "(?:[ -]?SUPER\\b)?(?: ?D\\b)?(?: (?:with )?Max-Q(?: Design)?|[ -]Laptop[ -]GPU| Mobile)?"),
 	"\\b(?:NVIDIA )?GeForce (?:GT |GTS |MX ?)?\\d{2,4}(?:M|MX| Ti)?\\b(?! series)",
 	("\\b(?:NVIDIA )?RTX (?:PRO )?\\d{4}(?: Ada(?: Generation)?| Blackwell)?(?: (?:Server|"
 	 "Workstation|Max-Q)[\\w -]{0,30}Edition)?"),
-	"\\b(?:NVIDIA )?RTX A\\d{3,4}\\b",
-	"\\bTesla [A-Z]\\d{1,4}[a-z]?(?:-[A-Z0-9]+-\\d+GB)?\\b",
+	"\\b(?:NVIDIA[ -])?RTX[ -]?A\\d{3,4}\\b",
+	"\\bTesla[ -][A-Z]\\d{1,4}[a-z]?(?:-[A-Z0-9]+-\\d+GB)?\\b",
 	"(?<=NvidiaTesla)[PTV]\\d{1,3}\\b",
 	"\\bQuadro (?:RTX |GV|GP|FX |NVS |[KMPT]{1,2})?\\d{2,4}M?\\b",
 	"\\b(?:NVIDIA )?TITAN (?:RTX\\b|V\\b|Xp\\b|X \\(Pascal\\)|X Pascal\\b|X\\b|Black\\b)",
