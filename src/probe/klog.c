@@ -216,6 +216,7 @@ static bool xid_line(struct reader *r, struct view m)
 {
 	ptrdiff_t at = view_find(m, "Xid (PCI:");
 	bool switch_ = at > 0 && m.p[at - 1] == 'S';
+	static const char before[] = "caused by previous Xid ";
 	struct view rest, number;
 	uint64_t n;
 
@@ -226,6 +227,10 @@ static bool xid_line(struct reader *r, struct view m)
 	if (at < 0)
 		return false;
 	number = view_trim(view_cut(view_skip(rest, (size_t)at + 3), ',', &rest));
+	/* "45, pid=4711, name=python3, Ch 00000001 caused by previous Xid 149": it is the 149 again. */
+	at = view_find(rest, before);
+	if (at >= 0)
+		number = view_trim(view_skip(rest, (size_t)at + strlen(before)));
 	if (!view_u64(number, 10, &n) || n > 99999)
 		return false;
 	add(r, switch_ ? "sxid" : "xid", arena_printf(r->p->a, "%u", (unsigned)n),

@@ -292,6 +292,15 @@ static const char *xid_meaning(struct view n)
 	return "xid-other";
 }
 
+/* Errors of NVLink (144 to 150) come and go; one that took a program's channel with it does not. */
+static bool link_took_channel(struct view s, struct view n)
+{
+	uint64_t xid;
+
+	return view_find(s, "caused by previous Xid") >= 0 && view_u64(n, 10, &xid) && xid >= 144 &&
+	       xid <= 150;
+}
+
 /* Somebody asks what an Xid is, or tells of a card that is no longer there. */
 static bool xid_only_told(struct paste *p, struct view s)
 {
@@ -328,11 +337,13 @@ static void kernel_log_line(struct paste *p, size_t i)
 	if ((view_find(s, "Xid") < 0 && view_find(s, "XID") < 0) ||
 	    !paste_match(
 		    p,
-		    "Xid\\s*(?:\\(?(?:PCI:)?([0-9a-fA-F:.]*)[^)]*\\))?\\s*[:=]?\\s*(\\d{1,3})\\b",
+		    "Xid\\s*(?:\\(?(?:PCI:)?([0-9a-fA-F:.]*)[^)]*\\))?\\s*[:=]?\\s*"
+		    "(?:45\\b[^\\n]*caused by previous Xid )?(\\d{1,3})\\b",
 		    s, &m) ||
 	    xid_only_told(p, s))
 		return;
-	sign_add(p, xid_meaning(m.group[2]), i, m.group[2]);
+	sign_add(p, link_took_channel(s, m.group[2]) ? "xid-hardware" : xid_meaning(m.group[2]), i,
+		 m.group[2]);
 	if (p->s->n_log >= 500)
 		return;
 	e = ARENA_APPEND(p->a, p->s->log, p->s->n_log);
