@@ -245,10 +245,8 @@ static void compat_in_image(struct triage *t)
 	}
 	if (!dso || triage_has(t, "nvml-mismatch") || look_branch(kernel) >= look_branch(dso + 8))
 		return;
-	if (!ceiling_lifted(t) && !triage_holds(t,
-						"container|container-words "
-						"smi-works|smi-header|no-device",
-						NULL))
+	if (!ceiling_lifted(t) &&
+	    !triage_holds(t, "container smi-works|smi-header|no-device", NULL))
 		return;
 	t->against[FINDING_DRIVER_LIBRARY_MISMATCH] = true;
 	triage_add(t, FINDING_CUDA_COMPAT_UNSUPPORTED_GPU, 90, "tf-dso-mismatch");
@@ -264,7 +262,7 @@ static void reported(struct triage *t)
 	if (order == 0 || look_branch(lib) < 100 || look_branch(module) < 100 ||
 	    triage_has(t, "tf-dso-mismatch"))
 		return;
-	if (!triage_has(t, "container") && !triage_has(t, "container-words"))
+	if (!triage_has(t, "container"))
 		triage_add(t, FINDING_DRIVER_LIBRARY_MISMATCH, 84,
 			   "tf-reported-libcuda tf-reported-module");
 	else if (order > 0)

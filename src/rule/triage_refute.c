@@ -19,7 +19,7 @@ static const struct {
 	  "cuda-works|cuda-available-true !cuda-fails !cuda-available-false !no-device "
 	  "!bad-ordinal !error-seen !tf-no-gpu" },
 #undef AT_WORK
-	{ FINDING_MIG_NO_INSTANCE, "mig-caps-gone mig-devices container|word-podman|is-container" },
+	{ FINDING_MIG_NO_INSTANCE, "mig-caps-gone mig-devices container|word-podman" },
 	{ FINDING_FABRIC_MANAGER_NOT_RUNNING, "gpus-no-fabric" },
 	/* Code was looked for that fits the GPU, so one is visible. */
 	{ FINDING_VISIBLE_DEVICES_WRONG,
