@@ -249,7 +249,7 @@ static void answer(struct paste *p, size_t i)
 		sign_add(p, "mismatch-on-host", i, (struct view){ 0 });
 	/* LXD says no more than this of a program that isn't there. */
 	if (view_is(l->s, "Error: Command not found") && view_find(cmd, "nvidia-smi") >= 0)
-		sign_add(p, "smi-not-found", i, (struct view){ 0 });
+		sign_add(p, "smi-absent", i, (struct view){ 0 });
 	if (view_is(l->s, "{}") &&
 	    paste_match(p, "\\bconfig\\s+device\\s+(?:show|list)\\b", cmd, NULL))
 		sign_add(p, "container-gpu-not-asked", i, (struct view){ 0 });
