@@ -346,11 +346,13 @@ static bool literal_at(const unsigned char *folded, const struct literal *l, str
 	return true;
 }
 
+/* What says no ill is looked for to the end: each of its lines is to be told from a complaint. */
 static bool spent(const struct scan *s, const struct row *row)
 {
 	size_t most = s->work > WORK_TOTAL ? WORK_LATE : WORK_PER_ROW;
 
-	return row->found >= SIGNS_PER_ROW || row->tries >= most || row->gave_up >= GIVE_UPS;
+	return (row->found >= SIGNS_PER_ROW && !row->b->benign) || row->tries >= most ||
+	       row->gave_up >= GIVE_UPS;
 }
 
 /* Rows that are done with leave the chain, so that a text of nothing but hits stays cheap. */
