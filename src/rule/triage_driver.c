@@ -92,6 +92,9 @@ static void needs(struct triage *t)
 
 	if (!cuda && p)
 		cuda = of_name(t, p);
+	/* "pytorch cu121 wheels": a build without a version is no torch to the rules over machines. */
+	if (!cuda && p && !fact_known(&p->torch.version))
+		cuda = fact_value(&p->torch.cuda, NULL);
 	if (!cuda && triage_value(t, "needs-cuda"))
 		cuda = triage_value(t, "needs-cuda");
 	/* conda brings this CUDA, and with it no build for the processor alone. */

@@ -216,24 +216,29 @@ static bool known_already(const struct paste *p, const char *fact)
 	return fact_known(&s->host.os_id);
 }
 
-/* "torch 2.2 cu121", "torch 2.6.0 with cu126". */
+/* "torch 2.2 cu121", "torch 2.6.0 with cu126", "pytorch cu121 wheels". */
 static void torch_built_for(struct paste *p, struct view s, size_t i)
 {
 	struct torch *t = p->s->n_pythons ? &p->s->pythons[0].torch : NULL;
-	struct regex_match m;
+	struct regex_match m, other;
 
-	if (!t || !fact_known(&t->version) || t->cuda.state != FACT_NOT_ASKED ||
-	    t->variant.state != FACT_NOT_ASKED || view_find(s, "cu1") < 0 ||
+	if ((t && (t->cuda.state != FACT_NOT_ASKED || t->variant.state != FACT_NOT_ASKED)) ||
+	    view_find(s, "cu1") < 0 ||
 	    !paste_match(p,
-			 "\\b(?:py)?torch\\s+v?\\d\\.\\d+(?:\\.\\d+)?[\\s,(]{1,3}(?:with |for )?"
-			 "(cu(1[0-3])(\\d))\\b",
+			 "(?<![\\w./+-])(?:py)?torch(\\s+v?\\d\\.\\d+(?:\\.\\d+)?)?[\\s,(]{1,3}"
+			 "(?:with |for |built for )?(cu(1[0-3])(\\d))\\b(?![/-])",
 			 s, &m))
 		return;
-	fact_set(&t->variant, view_dup(p->a, m.group[1]), paste_source(p, i));
+	/* Of one build that its version stands before, or the only one that is spoken of. */
+	if (m.group[1].n ? !t || !fact_known(&t->version)
+			 : paste_match(p, "\\bcu1[0-3]\\d\\b", view_skip(s, m.end), &other))
+		return;
 	paste_fact(p, "torch.cuda",
-		   view_of(arena_printf(p->a, "%s.%s", view_dup(p->a, m.group[2]),
-					view_dup(p->a, m.group[3]))),
+		   view_of(arena_printf(p->a, "%s.%s", view_dup(p->a, m.group[3]),
+					view_dup(p->a, m.group[4]))),
 		   i);
+	if (m.group[1].n)
+		fact_set(&t->variant, view_dup(p->a, m.group[2]), paste_source(p, i));
 }
 
 /* "my torch.version.cuda is 9.0.176". */
@@ -242,10 +247,11 @@ static void torch_cuda_told(struct paste *p, struct view s, size_t i)
 	struct regex_match m;
 
 	if (view_find(s, "torch.version.cuda") >= 0 &&
-	    paste_match(p,
-			"\\btorch\\.version\\.cuda`?\\s*(?:is|was|says|shows|gives|returns|prints)\\s+"
-			"[`'\"]?(\\d{1,2}\\.\\d{1,2})(?:\\.\\d+)?\\b",
-			s, &m))
+	    paste_match(
+		    p,
+		    "\\btorch\\.version\\.cuda`?\\s*(?:is|was|says|shows|gives|returns|prints)\\s+"
+		    "[`'\"]?(\\d{1,2}\\.\\d{1,2})(?:\\.\\d+)?\\b",
+		    s, &m))
 		paste_fact(p, "torch.cuda", m.group[1], i);
 }
 
@@ -256,10 +262,11 @@ static void wheels(struct paste *p, struct view s, size_t i)
 	size_t n;
 
 	if (view_find(s, "nvidia-") < 0 ||
-	    paste_match(p,
-			"\\b(?:pip|uv|conda|install\\w*|upgrad\\w*|updat\\w*|fix\\w*|try|want\\w*|"
-			"change\\w*|downgrad\\w*|Collecting|Downloading)\\b",
-			s, NULL))
+	    paste_match(
+		    p,
+		    "\\b(?:(?:pip|uv|conda)(?! (?:list|freeze)\\b)|install\\w*|upgrad\\w*|updat\\w*|fix\\w*|try|want\\w*|"
+		    "change\\w*|downgrad\\w*|Collecting|Downloading)\\b",
+		    s, NULL))
 		return;
 	for (n = 0;
 	     n < 12 && paste_match(p,

@@ -120,7 +120,8 @@ static bool runtime_alone(struct paste *p, struct view s)
 	struct view word;
 
 	if (!paste_match(p, "--runtime[= ]\"?nvidia", s, NULL) ||
-	    paste_match(p, "--gpus|nvidia\\.com/gpu|--device|NVIDIA_VISIBLE_DEVICES|--env-file", s, NULL))
+	    paste_match(p, "--gpus|nvidia\\.com/gpu|--device|NVIDIA_VISIBLE_DEVICES|--env-file", s,
+			NULL))
 		return false;
 	while (view_word(&s, &word)) {
 		if (view_is(word, "\\"))
