@@ -93,14 +93,8 @@ void triage_cards(struct triage *t);
 void triage_modules(struct triage *t);
 /* Each GPU that is named has this capability or more: 80 is Ampere, 89 is Ada. */
 bool triage_all_of(const struct snapshot *s, int least);
-/* The capability of a GPU is known, and none is of Ada or later. */
-bool triage_all_before_ada(const struct snapshot *s);
-/* Each GPU that is named is older than Ampere. */
-bool triage_before_turing(const struct snapshot *s);
-bool triage_before_ampere(const struct snapshot *s);
-/* Each GPU that is named is older than Volta. */
-bool triage_before_maxwell(const struct snapshot *s);
-bool triage_before_volta(const struct snapshot *s);
+/* The capability of a GPU is known, and each that is known is below this: 70 is Volta. */
+bool triage_all_below(const struct snapshot *s, int cc);
 /* Each GPU that is named is of a class that has no NVSwitch. */
 bool triage_no_fabric(const struct triage *t);
 void triage_libraries(struct triage *t);

@@ -535,39 +535,11 @@ static void min_max(struct triage *t)
 	}
 }
 
-bool triage_before_maxwell(const struct snapshot *s)
+bool triage_all_below(const struct snapshot *s, int cc)
 {
 	int high = highest_cc(s);
 
-	return high > 0 && high < 50;
-}
-
-bool triage_before_volta(const struct snapshot *s)
-{
-	int high = highest_cc(s);
-
-	return high > 0 && high < 70;
-}
-
-bool triage_before_turing(const struct snapshot *s)
-{
-	int high = highest_cc(s);
-
-	return high > 0 && high < 75;
-}
-
-bool triage_before_ampere(const struct snapshot *s)
-{
-	int high = highest_cc(s);
-
-	return high > 0 && high < 80;
-}
-
-bool triage_all_before_ada(const struct snapshot *s)
-{
-	int high = highest_cc(s);
-
-	return high > 0 && high < 89;
+	return high > 0 && high < cc;
 }
 
 bool triage_all_of(const struct snapshot *s, int least)

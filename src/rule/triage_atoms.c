@@ -289,11 +289,12 @@ static void fact_atoms(struct triage *t)
 	when(t, triage_all_of(s, 89), "gpus-ada");
 	when(t, triage_all_of(s, 90), "gpus-hopper");
 	when(t, triage_all_of(s, 100), "gpus-blackwell");
-	when(t, triage_all_before_ada(s), "gpus-before-ada");
-	when(t, triage_before_ampere(s), "gpus-before-ampere");
-	when(t, triage_before_turing(s), "gpus-before-turing");
-	when(t, triage_before_maxwell(s), "gpus-before-maxwell");
-	when(t, triage_before_volta(s), "gpus-before-volta");
+	when(t, triage_all_below(s, 89), "gpus-before-ada");
+	when(t, triage_all_below(s, 80), "gpus-before-ampere");
+	when(t, triage_all_below(s, 75), "gpus-before-turing");
+	when(t, triage_all_below(s, 50), "gpus-before-maxwell");
+	when(t, triage_all_below(s, 60), "gpus-before-pascal");
+	when(t, triage_all_below(s, 70), "gpus-before-volta");
 	when(t, triage_no_fabric(t), "gpus-no-fabric");
 	when(t, triage_jax_without_cuda(s), "jax-alone");
 	when(t, only_index(s, "cpu"), "cpu-index");

@@ -18,7 +18,7 @@ static const char *const names[] = {
 	"\\bTesla[ -][A-Z]\\d{1,4}[a-z]?(?:-[A-Z0-9]+-\\d+GB)?\\b",
 	"(?<=NvidiaTesla)[PTV]\\d{1,3}\\b",
 	"\\bQuadro (?:RTX |GV|GP|FX |NVS |[KMPT]{1,2})?\\d{2,4}M?\\b",
-	"\\b(?:NVIDIA )?TITAN (?:RTX\\b|V\\b|Xp\\b|X \\(Pascal\\)|X Pascal\\b|X\\b|Black\\b)",
+	"\\b(?:NVIDIA )?(?:GeForce )?(?:GTX )?TITAN (?:RTX\\b|V\\b|Xp\\b|X \\(Pascal\\)|X Pascal\\b|X\\b|Black\\b)",
 	("\\b(?:NVIDIA )?(?:A|V|P|H|B)(?:100|200|300|800|20)(?:[- ](?:SXM\\d?|PCIe|PCIE|NVL|"
 	 "SXM\\d-\\d+GB|\\d+GB)(?:-\\d+GB| \\d+GB)?)*\\b"),
 	"\\b(?:NVIDIA )?G[BH](?:10|200|300)\\b",
