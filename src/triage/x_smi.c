@@ -86,18 +86,32 @@ static struct gpu *gpu_above(struct paste *p, size_t i)
 	return NULL;
 }
 
+/*
+ * Memory and utilisation of a GPU. A desktop draws a few hundred MiB and single digits: more is
+ * work that goes on, and so is a high utilisation of whatever memory.
+ */
+static void load(struct paste *p, struct view s, size_t i)
+{
+	struct regex_match m;
+	long mib, percent;
+
+	if (!paste_match(p, "(\\d{1,7})\\s?MiB\\s*/[^|]*MiB\\s*\\|?\\s*(\\d{1,3})\\s?%", s, &m))
+		return;
+	mib = strtol(m.group[1].p, NULL, 10);
+	percent = strtol(m.group[2].p, NULL, 10);
+	if (percent >= 40 || (percent >= 5 && mib >= 1000))
+		sign_add(p, "smi-busy", i, m.group[2]);
+	else if (percent == 0 && mib < 100)
+		sign_add(p, "smi-idle", i, (struct view){ 0 });
+}
+
 /* "| 30%   38C    P8    25W / 350W |   1043MiB / 24576MiB |      0%      Default |". */
 static void second_row(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 	struct gpu *g;
 
-	/* A desktop draws a few hundred MiB and single digits: more is work that goes on. */
-	if (paste_match(p, "^\\|[^|]*\\|\\s*\\d{4,}\\s?MiB\\s*/[^|]*\\|\\s*(?:[5-9]|\\d\\d|100)%", s,
-			NULL))
-		sign_add(p, "smi-busy", i, (struct view){ 0 });
-	else if (paste_match(p, "^\\|[^|]*\\|\\s*\\d{1,2}\\s?MiB\\s*/[^|]*\\|\\s*0%", s, NULL))
-		sign_add(p, "smi-idle", i, (struct view){ 0 });
+	load(p, s, i);
 	if (!paste_match(p,
 			 "(\\d+)\\s?MiB\\s*/\\s*(\\d+)\\s?MiB\\s*\\|(?:\\s*(?:\\d+%|N/A|ERR!)"
 			 "\\s+(E\\. Process|E\\. Thread|Prohibited|Default)\\s*\\|)?",
@@ -227,23 +241,12 @@ static void process_row(struct paste *p, struct view s, size_t i)
 		sign_add(p, "smi-computes", i, (struct view){ 0 });
 }
 
-/* "| 30%   38C    P2   250W / 350W |  10430MiB / 24576MiB |     98%      Default |". */
-static void busy(struct paste *p, struct view s, size_t i)
-{
-	struct regex_match m;
-
-	if (paste_match(p, "MiB\\s*\\|?\\s*(\\d{2,3})\\s?%", s, &m) &&
-	    strtol(m.group[1].p, NULL, 10) >= 40)
-		sign_add(p, "gpu-busy-shown", i, m.group[1]);
-}
-
 static void table_line(struct paste *p, struct view s, size_t i)
 {
 	if (view_find(s, "MiB") >= 0) {
 		second_row(p, s, i);
 		mig_row(p, s, i);
 		process_row(p, s, i);
-		busy(p, s, i);
 	} else if (view_find(s, "Process name") >= 0) {
 		process_head(p, i);
 	} else if (view_find(s, "abled") >= 0) {
