@@ -108,6 +108,15 @@ static size_t matrix_pythons(const struct doc *job, const struct doc *ret[2])
 	return !ret[0] ? 0 : ret[0] == ret[1] ? 1 : 2;
 }
 
+/* "3.11"; of "3.x" the newest that PyTorch was built for: an older one it is not. NULL: none. */
+static const char *chosen_python(const char *version)
+{
+	if (version && (strcmp(version, "3.x") == 0 || strcmp(version, "3") == 0))
+		return "3.14";
+	return version && *version && strspn(version, "0123456789.") == strlen(version) ? version
+											: NULL;
+}
+
 static void github_steps(struct yml *y, struct project *p, const struct doc *job,
 			 const struct doc *python)
 {
@@ -120,9 +129,8 @@ static void github_steps(struct yml *y, struct project *p, const struct doc *job
 
 		if (python && matrix_axis(job, doc_str(version)))
 			version = python;
-		if (uses && strstr(uses, "setup-python") && doc_str(version) &&
-		    strspn(doc_str(version), "0123456789.") == strlen(doc_str(version))) {
-			p->python = doc_str(version);
+		if (uses && strstr(uses, "setup-python") && chosen_python(doc_str(version))) {
+			p->python = chosen_python(doc_str(version));
 			p->python_at = yml_value(y, version);
 		}
 		yml_environment(y, p, doc_get(s, "env"));

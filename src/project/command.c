@@ -71,6 +71,13 @@ static void note_python(struct shell *sh, const char *version, const struct word
 	sh->p->python_at = word_place(sh, w);
 }
 
+/* A script that makes another environment has finished with the one before. */
+static void new_environment(struct shell *sh)
+{
+	if (sh->script && sh->p->n_steps)
+		sh->p = project_new(sh->r, PROJECT_SCRIPT, sh->p->file);
+}
+
 static void on_pip(struct shell *sh, const struct command *c)
 {
 	size_t i = skip_options(c, 1, "--python --proxy --cache-dir");
@@ -103,6 +110,7 @@ static void on_python(struct shell *sh, const struct command *c)
 		} else if (!word_is(&rest.words[0], "venv")) {
 			command_run(sh, &rest);
 		} else {
+			new_environment(sh);
 			note_python(sh, version, &c->words[0]);
 		}
 		return;
@@ -136,6 +144,8 @@ static void on_uv(struct shell *sh, const struct command *c)
 	} else if (word_is(&c->words[i], "add")) {
 		command_pip(sh, &c->words[0], &rest, BY_UV);
 	} else if (word_is(&c->words[i], "venv") || word_is(&c->words[i], "python")) {
+		if (word_is(&c->words[i], "venv"))
+			new_environment(sh);
 		command_uv_python(sh, &rest);
 	}
 }
@@ -174,6 +184,9 @@ static void on_conda(struct shell *sh, const struct command *c)
 			command_run(sh, &rest);
 		return;
 	}
+	if (word_is(&c->words[i], "create") ||
+	    (word_is(&c->words[i], "env") && rest.n && word_is(&rest.words[0], "create")))
+		new_environment(sh);
 	if (word_is(&c->words[i], "env") && rest.n) {
 		rest = behind(&rest, 1);
 		command_conda(sh, &c->words[i], &rest, true);
@@ -241,7 +254,17 @@ void command_run(struct shell *sh, const struct command *c)
 	const char *base = c->n ? base_name(c->words[0].text) : "";
 	size_t i;
 
-	if (!c->n || c->words[0].unknown)
+	if (!c->n)
+		return;
+	/* "$PYTHON -m pip": whose Python it is is not known, what it installs is. */
+	if (c->words[0].unknown && c->n > 2 && word_is(&c->words[1], "-m") &&
+	    is_pip(c->words[2].text)) {
+		struct command rest = behind(c, 2);
+
+		on_pip(sh, &rest);
+		return;
+	}
+	if (c->words[0].unknown)
 		return;
 	if (is_pip(base)) {
 		note_python(sh, version_in(sh->r->a, base), &c->words[0]);

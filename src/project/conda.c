@@ -217,6 +217,65 @@ int conda_read(struct project_reader *r, struct project *p, struct step *s, stru
 	return 0;
 }
 
+/* -------- lists */
+
+/* "pytorch=2.0.1" and "numpy=1.21=py39_0" are conda's alone: pip knows "==". */
+static bool conda_line(struct view line)
+{
+	ptrdiff_t eq = view_chr(line, '=');
+
+	return eq > 0 && (size_t)eq + 1 < line.n && !strchr("<>!~=", line.p[eq - 1]) &&
+	       line.p[eq + 1] != '=' && line.p[0] != '-' && view_find(line, "://") < 0;
+}
+
+bool conda_list_name(struct view text)
+{
+	struct view line;
+	size_t n = 0, conda = 0, pip = 0;
+
+	/* A mapping is environment.yml. */
+	if (view_has_line(text, "dependencies:") || view_has_line(text, "package:"))
+		return false;
+	while (n++ < 400 && view_line(&text, &line)) {
+		line = view_trim(line);
+		if (!line.n || line.p[0] == '#')
+			continue;
+		conda += conda_line(line);
+		pip += view_find(line, "==") > 0;
+	}
+	return conda > pip;
+}
+
+/* The comment at its head says how it was meant: "conda create --file <this file> -c pytorch". */
+static void list_channels(struct project_reader *r, struct step *s, struct view line)
+{
+	struct view word;
+
+	if (view_find(line, "conda ") < 0)
+		return;
+	while (view_word(&line, &word))
+		if ((view_is(word, "-c") || view_is(word, "--channel")) && view_word(&line, &word))
+			*ARENA_APPEND(r->a, s->channels, s->n_channels) = view_dup(r->a, word);
+}
+
+void conda_list_read(struct project_reader *r, struct project *p, struct step *s, struct view text,
+		     const char *path)
+{
+	struct place at = { .file = path };
+	struct view line, trimmed;
+
+	(void)p;
+	while (view_line(&text, &line)) {
+		at.line++;
+		trimmed = view_trim((struct view){ .p = line.p, .n = view_comment(line) });
+		at.column = trimmed.n ? (size_t)(trimmed.p - line.p) + 1 : 1;
+		if (trimmed.n && view_chr(trimmed, '/') < 0 && trimmed.p[0] != '@')
+			conda_want(r, s, trimmed, at);
+		else if (!trimmed.n)
+			list_channels(r, s, line);
+	}
+}
+
 /* -------- pixi */
 
 static void pixi_conda(struct project_reader *r, struct project *p, size_t own,

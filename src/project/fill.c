@@ -149,11 +149,18 @@ static void image_packages(struct site *t)
 
 /* -------- packages that are not PyTorch */
 
+/* Of rows that say ">=3.9". */
+static bool python_serves(struct site *t, const char *range)
+{
+	return !range || !strchr("<>=!~", range[0]) || !t->python ||
+	       spec_holds(t, range, t->python);
+}
+
 static const char *newest_of(struct site *t, const char *table, const char *spec, bool wheels)
 {
 	struct compat *c = t->r->c;
 	size_t i, n = compat_count(c, table);
-	const char *best = NULL;
+	const char *best = NULL, *python = NULL;
 
 	for (i = 0; i < n; i++) {
 		const struct json *row = compat_row(c, table, i);
@@ -164,9 +171,11 @@ static const char *newest_of(struct site *t, const char *table, const char *spec
 			continue;
 		if (to)
 			v = to;
-		if (v && wheels && json_get(row, "python") && json_get_str(row, "python") &&
-		    strchr("<>=!~", json_get_str(row, "python")[0]) && t->python &&
-		    !spec_holds(t, json_get_str(row, "python"), t->python))
+		/* A release of which it is not known is for no older Pythons than the one before.
+		 */
+		if (json_get_str(row, "python"))
+			python = json_get_str(row, "python");
+		if (v && wheels && !python_serves(t, python))
 			continue;
 		if (v && spec_holds(t, spec, v) && (!best || version_cmp_str(v, best) > 0))
 			best = v;
@@ -270,8 +279,8 @@ static void others(struct site *t, const struct step *s)
 		take_fixed(t, s, i, &copy);
 		o = emit_again(t, s, &copy);
 		version = want_exact(t, &copy);
-		if (!version && w->spec && table_of(w->name))
-			version = newest_of(t, table_of(w->name), w->spec, true);
+		if (!version && !w->url && table_of(w->name))
+			version = newest_of(t, table_of(w->name), w->spec ? w->spec : "", true);
 		if (version)
 			fact_set(&o->version, version, source_at(t, &copy.at));
 		if (w->url)

@@ -49,6 +49,7 @@ const char *project_kind_name(enum project_kind k)
 		[PROJECT_LOCK] = "lock",
 		[PROJECT_MODAL] = "modal",
 		[PROJECT_SPACK] = "spack",
+		[PROJECT_SCRIPT] = "script",
 	};
 
 	return names[k];

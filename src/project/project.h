@@ -129,6 +129,7 @@ enum project_kind {
 	PROJECT_LOCK,
 	PROJECT_MODAL,
 	PROJECT_SPACK,
+	PROJECT_SCRIPT,
 };
 const char *project_kind_name(enum project_kind k);
 
@@ -341,6 +342,14 @@ int pixi_read(struct project_reader *r, struct project *p, struct view text, con
 /* The calls of modal.Image that are written out in a Python file; one project an image. */
 int modal_read(struct project_reader *r, struct view text, const char *path,
 	       struct err *err) ATTR_MUST;
+/* Is it a shell script, by its name or its first line? */
+bool script_name(const char *path, struct view text);
+int script_read(struct project_reader *r, struct view text, const char *path,
+		struct err *err) ATTR_MUST;
+/* A list for `conda create --file`: one spec a line. */
+bool conda_list_name(struct view text);
+void conda_list_read(struct project_reader *r, struct project *p, struct step *s, struct view text,
+		     const char *path);
 /* pixi.lock into a step: its packages for linux-64 as exact wants. true when it was read. */
 bool pixi_lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path);
 int yaml_project_read(struct project_reader *r, enum project_kind kind, struct view text,
@@ -385,6 +394,9 @@ struct shell {
 	const struct copied *copied; /* what COPY brought */
 	size_t n_copied;
 	bool built; /* runs on a builder */
+	bool script; /* what depends on a condition is not read */
+	size_t inside; /* of so many conditions and functions */
+	bool said;     /* that something was left out so */
 	enum { SHELL_SH, SHELL_EXEC } form;
 };
 /* COPY SRC DST. */

@@ -27,6 +27,12 @@ static const char *upper(struct arena *a, const char *v, bool caret)
 	return arena_printf(a, "0.0.%u", x.part[2] + 1);
 }
 
+/* A range by a labelled release ("^2.3.1+cu121"): the label is the index's, all of it have it. */
+static const char *unlabelled(struct arena *a, const char *v)
+{
+	return arena_strndup(a, v, strcspn(v, "+"));
+}
+
 const char *poetry_spec(struct arena *a, const char *text)
 {
 	struct view rest = view_of(text), one;
@@ -47,11 +53,12 @@ const char *poetry_spec(struct arena *a, const char *text)
 
 			if (!up)
 				return NULL;
-			strbuf_printf(&b, ">=%s,<%s", c + 1 + strspn(c + 1, " "), up);
+			strbuf_printf(&b, ">=%s,<%s", unlabelled(a, c + 1 + strspn(c + 1, " ")),
+				      up);
 		} else if (*c >= '0' && *c <= '9') {
 			strbuf_printf(&b, "==%s", c);
 		} else {
-			strbuf_add(&b, c);
+			strbuf_add(&b, *c == '=' ? c : unlabelled(a, c));
 		}
 	}
 	return b.s;

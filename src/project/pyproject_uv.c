@@ -64,13 +64,18 @@ static const char *both(struct arena *a, const char *one, const char *other)
 /* One source of tool.uv.sources for a package: its index, url, and marker. */
 void uv_source(struct py *y, struct want *w, const struct doc *src)
 {
+	const char *url = doc_get_str(src, "url");
+
 	if (doc_get_str(src, "index"))
 		w->index = doc_get_str(src, "index");
-	if (doc_get_str(src, "url")) {
+	/* A Pipfile says "file" to an address, too. */
+	if (!url && doc_get_str(src, "file") && strstr(doc_get_str(src, "file"), "://"))
+		url = doc_get_str(src, "file");
+	if (url) {
 		struct step scratch = { .n_wants = 0 };
 
-		want_parse(y->r, y->p, &scratch, view_of(doc_get_str(src, "url")), w->at);
-		w->url = doc_get_str(src, "url");
+		want_parse(y->r, y->p, &scratch, view_of(url), w->at);
+		w->url = url;
 		w->spec = scratch.n_wants ? scratch.wants[0].spec : NULL;
 		w->wheel_python = scratch.n_wants ? scratch.wants[0].wheel_python : NULL;
 		if (w->spec)

@@ -135,7 +135,7 @@ bool project_detect(const char *path, struct view text, enum project_kind *ret)
 		if (!strstr(base, "requirement") && !strstr(base, "constraint") &&
 		    !strstr(path, "requirements/") && !looks_like_requirements(text))
 			return false;
-		*ret = PROJECT_REQUIREMENTS;
+		*ret = conda_list_name(text) ? PROJECT_CONDA : PROJECT_REQUIREMENTS;
 	} else if (ends(base, ".toml")) {
 		if (view_has_line(text, "[workspace]") && view_has_line(text, "[dependencies]"))
 			*ret = PROJECT_PIXI;
@@ -143,6 +143,8 @@ bool project_detect(const char *path, struct view text, enum project_kind *ret)
 			*ret = PROJECT_PYPROJECT;
 		else
 			return false;
+	} else if (script_name(path, text)) {
+		*ret = PROJECT_SCRIPT;
 	} else {
 		return false;
 	}
@@ -177,6 +179,7 @@ static int rank(enum project_kind k)
 	case PROJECT_APPTAINER:
 	case PROJECT_COG:
 	case PROJECT_MODAL:
+	case PROJECT_SCRIPT:
 		return 0;
 	case PROJECT_CI:
 		return 1;
@@ -213,12 +216,38 @@ static int by_rank(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
+/* One environment in one project: what the file lists. */
+static int read_list(struct project_reader *r, const struct named *f, struct err *err)
+{
+	struct project *p = project_new(r, f->kind, f->path);
+	bool pixi = f->kind == PROJECT_LOCK && strcmp(base_name(f->path), "pixi.lock") == 0;
+	struct place at = { .file = f->path, .line = 1 };
+	size_t own = p->n_steps;
+
+	project_step(r, p,
+		     f->kind == PROJECT_CONDA  ? BY_CONDA
+		     : pixi		       ? BY_PIXI
+		     : f->kind == PROJECT_LOCK ? BY_UV
+					       : BY_PIP,
+		     at);
+	if (f->kind == PROJECT_CONDA && !conda_list_name(f->text))
+		return conda_read(r, p, &p->steps[own], f->text, f->path, err);
+	if (f->kind == PROJECT_CONDA) {
+		conda_list_read(r, p, &p->steps[own], f->text, f->path);
+	} else if (pixi) {
+		pixi_lock_read(r, p, &p->steps[own], f->path);
+	} else if (f->kind == PROJECT_LOCK) {
+		lock_read(r, p, &p->steps[own], f->path, &(struct lock_scope){ .extra = NULL });
+	} else {
+		project_use(r, f->path);
+		requirements_text(r, p, &p->steps[own], f->text, f->path, f->constraints);
+	}
+	return 0;
+}
+
 static int read_one(struct project_reader *r, const struct named *f, struct err *err)
 {
-	struct place at = { .file = f->path, .line = 1 };
 	struct project *p;
-	size_t own;
-	bool pixi;
 
 	switch (f->kind) {
 	case PROJECT_DOCKERFILE:
@@ -227,6 +256,8 @@ static int read_one(struct project_reader *r, const struct named *f, struct err 
 		return apptainer_read(r, f->text, f->path, err);
 	case PROJECT_MODAL:
 		return modal_read(r, f->text, f->path, err);
+	case PROJECT_SCRIPT:
+		return script_read(r, f->text, f->path, err);
 	case PROJECT_SPACK:
 	case PROJECT_COMPOSE:
 	case PROJECT_KUBERNETES:
@@ -238,10 +269,11 @@ static int read_one(struct project_reader *r, const struct named *f, struct err 
 	case PROJECT_PIXI:
 	case PROJECT_PIPFILE:
 	case PROJECT_SETUP:
+		break;
 	case PROJECT_REQUIREMENTS:
 	case PROJECT_CONDA:
 	case PROJECT_LOCK:
-		break;
+		return read_list(r, f, err);
 	}
 	p = project_new(r, f->kind, f->path);
 	if (f->kind == PROJECT_PYPROJECT)
@@ -250,29 +282,7 @@ static int read_one(struct project_reader *r, const struct named *f, struct err 
 		return pixi_read(r, p, f->text, f->path, false, err);
 	if (f->kind == PROJECT_PIPFILE)
 		return pipfile_read(r, p, f->text, f->path, err);
-	if (f->kind == PROJECT_SETUP)
-		return setup_read(r, p, f->text, f->path, err);
-	own = p->n_steps;
-	pixi = f->kind == PROJECT_LOCK && strcmp(base_name(f->path), "pixi.lock") == 0;
-	project_step(r, p,
-		     f->kind == PROJECT_CONDA  ? BY_CONDA
-		     : pixi		       ? BY_PIXI
-		     : f->kind == PROJECT_LOCK ? BY_UV
-					       : BY_PIP,
-		     at);
-	if (f->kind == PROJECT_CONDA)
-		return conda_read(r, p, &p->steps[own], f->text, f->path, err);
-	if (pixi) {
-		pixi_lock_read(r, p, &p->steps[own], f->path);
-		return 0;
-	}
-	if (f->kind == PROJECT_LOCK) {
-		lock_read(r, p, &p->steps[own], f->path, &(struct lock_scope){ .extra = NULL });
-		return 0;
-	}
-	project_use(r, f->path);
-	requirements_text(r, p, &p->steps[own], f->text, f->path, f->constraints);
-	return 0;
+	return setup_read(r, p, f->text, f->path, err);
 }
 
 int project_read_text(struct project_reader *r, enum project_kind kind, const char *path,

@@ -112,6 +112,16 @@ const char *newest_needs(struct site *t, const char *package);
  */
 const char *range_needs(struct site *t, const char *package, const char *spec,
 			const char *torch);
+/* Each of its releases is for one release of torch. */
+bool torch_exactly(const char *name);
+/* The torchvision or torchaudio of the torch that is there is within the range. */
+bool pair_is_there(struct site *t, const struct step *s, const struct want *w);
+/*
+ * The newest release of torch on these indexes ("==2.5.1") for which each of these ranges of other
+ * packages holds a release that goes with it; NULL: there is none.
+ */
+const char *ranges_meet(struct site *t, const struct sources *src, const char *torch,
+			const struct want *const *w, size_t n);
 /* Variant ("cu124") of the add-on's release on PyPI; NULL when not known. */
 const char *pypi_cuda(struct site *t, const char *package, const char *version);
 /* Packages that bring a torch when there is none. */

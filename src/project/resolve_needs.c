@@ -163,6 +163,76 @@ bool caps_torch(const char *name)
 	return false;
 }
 
+bool torch_exactly(const char *name)
+{
+	return strcmp(name, "torchvision") == 0 || strcmp(name, "torchaudio") == 0 ||
+	       strcmp(name, "xformers") == 0 || strcmp(name, "vllm") == 0;
+}
+
+bool pair_is_there(struct site *t, const struct step *s, const struct want *w)
+{
+	const struct torch_row *row = t->torch.row;
+	const char *have = NULL, *local;
+
+	if (s->upgrade || s->force || !row)
+		return false;
+	if (t->torchvision && strcmp(w->name, "torchvision") == 0)
+		have = row->torchvision;
+	if (t->torchaudio && strcmp(w->name, "torchaudio") == 0)
+		have = row->torchaudio;
+	return have && spec_holds(t, without_local(t, w->spec, &local), have);
+}
+
+/* Does a release of the package within the range go with this release of torch? */
+static bool goes_with(struct site *t, const struct want *w, const char *torch)
+{
+	bool pair = strcmp(w->name, "torchvision") == 0 || strcmp(w->name, "torchaudio") == 0;
+	const char *table = pair ? "pair" : "addon", *local, *spec, *version, *need;
+	struct compat *c = t->r->c;
+	size_t i, n = compat_count(c, table);
+	bool any = false;
+
+	if (!torch_exactly(w->name))
+		return true;
+	spec = without_local(t, w->spec, &local);
+	for (i = 0; i < n; i++) {
+		const struct json *row = compat_row(c, table, i);
+
+		if (!pair && (!json_get_str(row, "package") ||
+			      strcmp(json_get_str(row, "package"), w->name) != 0))
+			continue;
+		version = json_get_str(row, pair ? w->name : "version");
+		if (!version || !spec_holds(t, spec, version))
+			continue;
+		need = pair ? needs_torch(t, w->name, version) : exact_list(t, row);
+		if (need && spec_holds(t, need, torch))
+			return true;
+		any |= need != NULL;
+	}
+	/* A range of which nothing is known excludes nothing. */
+	return !any;
+}
+
+const char *ranges_meet(struct site *t, const struct sources *src, const char *torch,
+			const struct want *const *w, size_t n)
+{
+	const char *local;
+	struct search q = { .spec = without_local(t, torch, &local) };
+	struct pick p;
+	size_t i;
+
+	/* Each release that one of them excludes is left out, until all agree. */
+	while ((p = search(t, src, &q)).row) {
+		for (i = 0; i < n && goes_with(t, w[i], p.row->version); i++)
+			;
+		if (i == n)
+			return arena_printf(t->r->a, "==%s", p.row->version);
+		q.spec = arena_printf(t->r->a, "%s%s!=%s", q.spec, *q.spec ? "," : "",
+				      p.row->version);
+	}
+	return NULL;
+}
+
 /* Is there a release of torch that both specifiers allow? */
 static bool go_together(struct site *t, const char *need, const char *torch)
 {
@@ -190,6 +260,9 @@ const char *range_needs(struct site *t, const char *package, const char *spec, c
 	struct compat *c = t->r->c;
 	size_t i, n = compat_count(c, table);
 
+	/* Its list says for which there are wheels; it is built for others. */
+	if (strcmp(package, "flash-attn") == 0)
+		return NULL;
 	for (i = 0; i < n; i++) {
 		const struct json *row = compat_row(c, table, i);
 

@@ -98,15 +98,47 @@ static bool settle_forks(struct torch_step *x)
 
 static const char *asked_spec(struct torch_step *x);
 
-static void gather(struct torch_step *x)
+static void add_need(struct torch_step *x, const struct want *w, const char *spec)
+{
+	if (spec && x->n_needs < ARRAY_LEN(x->needs))
+		x->needs[x->n_needs++] = (struct need){ .want = w, .spec = spec };
+	if (!x->brings || spec)
+		x->brings = w;
+}
+
+/*
+ * Ranges of what has a build for each torch are settled together: what all allow, on the indexes
+ * that torch comes from. With a torch there each is on its own.
+ */
+static void settle_ranges(struct torch_step *x, const struct want *const *w, size_t n)
 {
 	struct site *t = x->t;
-	const char *torch = asked_spec(x);
+	const char *torch = asked_spec(x), *all = NULL;
+	struct sources src;
 	size_t i;
+
+	for (i = 0; i < x->n_needs; i++)
+		torch = joined(t, torch, x->needs[i].spec);
+	if (n)
+		sources_of(t, x->s, x->n_asked ? x->asked[0] : w[0], &src);
+	if (n && !src.unknown && !t->torch.set)
+		all = ranges_meet(t, &src, torch, w, n);
+	for (i = 0; i < n; i++)
+		add_need(x, w[i],
+			 all && torch_exactly(w[i]->name)
+				 ? all
+				 : range_needs(t, w[i]->name, w[i]->spec, asked_spec(x)));
+}
+
+static void gather(struct torch_step *x)
+{
+	const struct want *ranges[ARRAY_LEN(x->needs)];
+	struct site *t = x->t;
+	size_t i, n = 0;
 
 	for (i = 0; i < x->s->n_wants; i++) {
 		const struct want *w = &x->s->wants[i];
-		const char *exact, *need;
+		const char *exact;
 
 		if (!w->name || strcmp(w->name, "torch") == 0 || !want_holds(t, w))
 			continue;
@@ -115,19 +147,18 @@ static void gather(struct torch_step *x)
 		if (w->constraint || !brings_torch(w->name))
 			continue;
 		exact = want_exact(t, w);
-		if (!exact && fixed_elsewhere(x, w))
+		if (!exact && w->spec && *w->spec &&
+		    (fixed_elsewhere(x, w) || pair_is_there(t, x->s, w)))
 			continue;
-		need = exact ? needs_torch(t, w->name, exact) : NULL;
-		if (!exact && w->spec && *w->spec)
-			need = range_needs(t, w->name, w->spec, torch);
-		if (need && x->n_needs < ARRAY_LEN(x->needs))
-			x->needs[x->n_needs++] = (struct need){ .want = w, .spec = need };
-		if (!x->brings || need)
-			x->brings = w;
+		if (!exact && w->spec && *w->spec && n < ARRAY_LEN(ranges))
+			ranges[n++] = w;
+		else
+			add_need(x, w, exact ? needs_torch(t, w->name, exact) : NULL);
 		if (!exact && w->spec &&
 		    (strcmp(w->name, "torchvision") == 0 || strcmp(w->name, "torchaudio") == 0))
 			x->vision = w;
 	}
+	settle_ranges(x, ranges, n);
 }
 
 /* The line that decides: the one that names a release, a lock or a constraint before a range. */
@@ -398,7 +429,7 @@ static void vision_label(struct torch_step *x, const struct want *w)
 	struct wanted *o;
 	size_t i;
 
-	if (!plus || !plus[1] || strncmp(plus + 1, "cu", 2) != 0)
+	if (w->url || !plus || !plus[1] || strncmp(plus + 1, "cu", 2) != 0)
 		return;
 	release = compat_torch_of(t->r->c, w->name,
 				  arena_strndup(t->r->a, exact, (size_t)(plus - exact)));

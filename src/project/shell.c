@@ -144,6 +144,7 @@ struct lexer {
 	struct command cmd;
 	size_t words;
 	size_t n_env; /* of the project when the text began */
+	bool maybe;   /* in a script: stands behind "||", or behind a test and "&&" */
 };
 
 /* $(...), `...`: opaque; returns behind its end. */
@@ -330,14 +331,69 @@ static bool nested(struct shell *sh, const struct command *c)
 	return true;
 }
 
+/* In a script: how many conditions, loops apart, and functions the command is inside of. */
+static bool conditional(struct shell *sh, const struct command *c)
+{
+	const char *first = c->n && !c->words[0].quoted ? c->words[0].text : "";
+	const char *last = c->n ? c->words[c->n - 1].text : "";
+
+	if (!sh->script)
+		return false;
+	if (strcmp(first, "if") == 0 || strcmp(first, "case") == 0 ||
+	    (strcmp(first, "{") != 0 && strcmp(last, "{") == 0))
+		sh->inside++;
+	else if (strcmp(first, "{") == 0)
+		sh->inside++;
+	else if ((strcmp(first, "fi") == 0 || strcmp(first, "esac") == 0 ||
+		  strcmp(first, "}") == 0) &&
+		 sh->inside)
+		sh->inside--;
+	return sh->inside > 0;
+}
+
+/* What may be installed there is said once. */
+static void left_open(struct shell *sh, const struct command *c)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < c->n && !sh->said; i++)
+		if (strcmp(c->words[i + 1].text, "install") == 0) {
+			project_doubt(sh->r, sh->p, mapped_place(sh->m, c->words[i].offset), "%s",
+				      _("what depends on a condition is not read"));
+			sh->said = true;
+		}
+}
+
+/* Does what follows depend on how this command ends? `at` is behind the operator's first mark. */
+static bool next_maybe(struct lexer *l, const struct command *c)
+{
+	const char *first = c->n ? c->words[0].text : "";
+	char op = l->at && l->at <= l->text.n ? l->text.p[l->at - 1] : '\0';
+	bool twice = l->at < l->text.n && l->text.p[l->at] == op;
+
+	/* The second mark of "||" and "&&" comes with no command. */
+	if (!l->sh->script || !c->n)
+		return l->sh->script && l->maybe && (op == '|' || op == '&');
+	if (op == '|')
+		return twice;
+	return op == '&' && twice &&
+	       (l->maybe || strcmp(first, "[") == 0 || strcmp(first, "[[") == 0 ||
+		strcmp(first, "test") == 0);
+}
+
 static void finish(struct lexer *l)
 {
 	struct command c = l->cmd;
 	struct project *p = l->sh->p;
 	size_t keep = p->n_env;
-	bool lone;
+	bool lone, maybe = l->maybe;
 
+	l->maybe = next_maybe(l, &c);
 	l->cmd = (struct command){ .n = 0 };
+	if (conditional(l->sh, &c) || maybe) {
+		left_open(l->sh, &c);
+		return;
+	}
 	while (c.n && !c.words[0].quoted && is_control(c.words[0].text)) {
 		c.words++;
 		c.n--;

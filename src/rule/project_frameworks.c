@@ -239,6 +239,17 @@ static bool tf_gpu(struct judge *j, const struct planned *p, const struct wanted
 	return true;
 }
 
+/* Until it was withdrawn it had the releases of tensorflow, for the same Pythons. */
+static void tensorflow_gpu(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	const char *version = fact_value(&w->version, NULL);
+	const struct json *row = project_tensorflow(j, version);
+
+	if (row && !fact_known(&w->channel) && fact_is(&p->platform, "linux_x86_64") &&
+	    !version_at_least(version, "2.12"))
+		tf_python(j, p, w, row);
+}
+
 static void tensorflow(struct judge *j, const struct planned *p, const struct wanted *w)
 {
 	const struct json *row = project_tensorflow(j, fact_value(&w->version, NULL));
@@ -298,7 +309,45 @@ static const char *jax_flavour(const struct planned *p, const struct wanted *w)
 	return NULL;
 }
 
-/* Names of extras with "_" and "-" alike. */
+/* The row's extras hold this one, with "_" and "-" alike. */
+static bool names_extra(const struct json *row, struct view extra)
+{
+	const struct json *v;
+	size_t i;
+
+	for (v = json_first(json_get(row, "extras")); v; v = json_next(v)) {
+		const char *s = json_str(v);
+
+		for (i = 0; s && i < extra.n && s[i]; i++)
+			if (s[i] != extra.p[i] && !(strchr("_-", s[i]) && strchr("_-", extra.p[i])))
+				break;
+		if (s && i == extra.n && !s[i])
+			return true;
+	}
+	return false;
+}
+
+/* An extra for CUDA is asked for by a name that this release does not have, and by no other. */
+static const char *lost_extra(struct judge *j, const struct json *row, const struct wanted *w)
+{
+	struct view rest = view_of(fact_value(&w->extras, "")), one, lost = { 0 };
+	size_t i = compat_count(j->c, "jax");
+
+	/* Of the newest it is not known yet: as the one before. */
+	while (!json_get(row, "extras") && i-- > 0)
+		row = compat_row(j->c, "jax", i);
+	while (rest.n) {
+		one = view_cut(rest, ',', &rest);
+		if (!view_starts(one, "cuda"))
+			continue;
+		if (names_extra(row, one))
+			return NULL;
+		lost = one;
+	}
+	return lost.n ? view_dup(j->a, lost) : NULL;
+}
+
+/* Of a flavour. */
 static bool has_extra(const struct json *row, const char *flavour)
 {
 	const struct json *v;
@@ -339,7 +388,7 @@ static void jax_cpu(struct judge *j, const struct planned *p, const struct wante
 	    (fact_yes(&w->pinned) || !strpbrk(project_text(w), "<>=!~")))
 		remedy_correct(j, r, &w->text, project_text(w), r->commands[0]);
 	r->risk = RISK_SAFE;
-	if (lost)
+	if (lost && strncmp(lost, "cuda11", 6) == 0)
 		finding_remedy(j, f, "%s", _("The extras for CUDA 11 ended with jax 0.4.25."))
 			->risk = RISK_SAFE;
 }
@@ -444,6 +493,8 @@ static void jax(struct judge *j, const struct planned *p, const struct wanted *w
 		jax_cpu(j, p, w, NULL);
 	else if (row && !has_extra(row, flavour))
 		jax_cpu(j, p, w, flavour);
+	else if (row && lost_extra(j, row, w))
+		jax_cpu(j, p, w, lost_extra(j, row, w));
 	else if (!jax_driver(j, p, w, flavour))
 		jax_gpu(j, p, w, row, flavour);
 }
@@ -456,6 +507,7 @@ static void judge_project(struct judge *j, const struct planned *p)
 	} judges[] = {
 		{ .name = "tensorflow", .fn = tensorflow },
 		{ .name = "tensorflow-cpu", .fn = tensorflow_cpu },
+		{ .name = "tensorflow-gpu", .fn = tensorflow_gpu },
 		{ .name = "jax", .fn = jax },
 		{ .name = "onnxruntime-gpu", .fn = project_onnxruntime },
 		{ .name = "bitsandbytes", .fn = project_bitsandbytes },

@@ -61,6 +61,8 @@ static int read_kind(struct project_reader *r, char kind, struct view text, stru
 		return yaml_project_read(r, PROJECT_SPACK, text, "/nonexistent/spack.yaml", err);
 	case 'M':
 		return modal_read(r, text, "/nonexistent/app.py", err);
+	case 'B':
+		return script_read(r, text, "/nonexistent/setup.sh", err);
 	case 'V':
 		return yaml_project_read(r, PROJECT_DEVCONTAINER, text,
 					 "/nonexistent/devcontainer.json", err);
@@ -90,6 +92,11 @@ static int read_kind(struct project_reader *r, char kind, struct view text, stru
 	case 'c':
 		requirements_text(r, p, project_step(r, p, BY_PIP, (struct place){ .line = 1 }),
 				  text, "/nonexistent/c.txt", true);
+		return 0;
+	case 'e':
+		project_step(r, p, BY_CONDA,
+			     (struct place){ .file = "/nonexistent/requirements.txt" });
+		conda_list_read(r, p, &p->steps[0], text, "/nonexistent/requirements.txt");
 		return 0;
 	case 'E':
 		project_step(r, p, BY_CONDA,

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# profiles: release asan
+"""Shell scripts and batch jobs, lists of conda, and ranges that several packages have to agree upon, in the form of test_cases.py."""
+import sys
+
+from test_cases import R3060, R4090, R5090, T4, WIN, main
+
+A100 = ["gpu=NVIDIA A100-SXM4-80GB", "driver=525.147.05", "os=linux", "arch=x86_64", "glibc=2.35"]
+H100 = ["gpu=NVIDIA H100 80GB HBM3", "driver=535.183.01", "os=linux", "arch=x86_64", "glibc=2.35"]
+PY = ["python=3.10"]
+CU = "https://download.pytorch.org/whl/"
+IMAGE = "FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime\nCOPY requirements.txt .\nRUN pip install -r requirements.txt\n"
+POETRY = '[tool.poetry]\nname = "p"\n[tool.poetry.dependencies]\npython = "^3.9,<3.12"\n%s[[tool.poetry.source]]\nname = "g"\nurl = "' + CU + 'cu121"\npriority = "explicit"\n'
+UV = '[project]\nname = "p"\nversion = "0"\nrequires-python = ">=3.11"\ndependencies = [%s]\n[tool.uv.sources]\ntorch = [{ index = "g" }]\ntorchvision = [{ index = "g" }]\n[[tool.uv.index]]\nname = "g"\nurl = "' + CU + 'cu128"\nexplicit = true\n'
+
+RIGHT = {
+    # ------------------------------------------------ scripts
+    "a script with its index": ({"setup.sh": f"#!/bin/bash\nset -e\npip install torch==2.5.1 torchvision==0.20.1 \\\n    --index-url {CU}cu121\n"}, T4 + PY, None, None),
+    "what a condition chooses": ({"install.sh": f'if [ "$1" = cpu ]; then\n  pip install torch --index-url {CU}cpu\nelse\n  pip install torch==2.5.1 --index-url {CU}cu121\nfi\n'}, T4 + PY, None, None),
+    "what a case chooses": ({"install.sh": f"case $1 in\n  cpu) pip install torch==2.5.1 -i {CU}cpu ;;\n  *) pip install torch==2.5.1 -i {CU}cu121 ;;\nesac\n"}, T4 + PY, None, None),
+    "a function that nobody may call": ({"install.sh": f"cpu() {{\n  pip install torch==2.5.1 -i {CU}cpu\n}}\npip install torch==2.5.1 -i {CU}cu121\n"}, T4 + PY, None, None),
+    "the second way of two": ({"install.sh": f"pip install torch==2.5.1 -i {CU}cu121 || pip install torch\n"}, T4 + PY, None, None),
+    "behind a test": ({"install.sh": f"[ -n \"$CPU\" ] && pip install torch==2.5.1 -i {CU}cpu\npip install torch==2.5.1 -i {CU}cu121\n"}, T4 + PY, None, None),
+    "two environments": ({"install.sh": f"conda create -n a python=3.10 -y\npip install torch==2.5.1 -i {CU}cu121\nconda create -n b python=3.9 -y\nconda install pytorch==1.12.1 torchvision==0.13.1 cudatoolkit=11.6 -c pytorch -c conda-forge\n"}, A100, None, None),
+    "a job whose environment is there": ({"train.slurm": "#!/bin/bash\n#SBATCH --gres=gpu:1\nmodule load cuda/11.8\n# conda create -n t pytorch pytorch-cuda=11.6 -c pytorch\nconda activate t\nsrun python train.py\n"}, A100, None, None),
+    "a here-document for another file": ({"build.sh": "cat > Dockerfile <<'EOF'\nFROM python:3.11\nRUN pip install torch\nEOF\nsbatch job.sh\n"}, T4 + PY, None, None),
+    "an extra index that does not hold it": ({"install.sh": f"pip3 install torch==2.6.0 \\\n  --extra-index-url {CU}cu121\n"}, T4 + PY, None, None),
+    # ------------------------------------------------ lists of conda
+    "a list of conda with builds": ({"requirements.txt": "# $ conda create --name <env> --file <this file> -c pytorch\n# platform: linux-64\ncudatoolkit=11.3.1=h2bc3f7f_2\npython=3.9.7\npytorch=1.11.0=py3.9_cuda11.3_cudnn8.2.0_0\ntorchvision=0.12.0=py39_cu113\n"}, A100, None, None),
+    # ------------------------------------------------ ranges
+    "ranges within what an image has": ({("Dockerfile",): "", "Dockerfile": IMAGE, "requirements.txt": "torch>=2.0\ntorchvision>=0.15\ntorchaudio>=2.0\n"}, ["gpu=Tesla T4", "driver=550.54.15"], None, None),
+    "torchvision alone within what an image has": ({("Dockerfile",): "", "Dockerfile": IMAGE, "requirements.txt": "torchvision>=0.15\ntimm\n"}, ["gpu=Tesla T4", "driver=550.54.15"], None, None),
+    "an open pair on an index that has ended": ({"pyproject.toml": UV % '"torch>=2.7.0", "torchvision>=0.22.0"'}, R4090 + ["glibc=2.35", "python=3.12"], None, None),
+    "the same without a Python": ({"pyproject.toml": UV % '"torch>=2.7.0", "torchvision>=0.22.0"'}, T4 + ["glibc=2.35"], None, None),
+    "poetry's caret of a labelled release": ({"pyproject.toml": POETRY % 'torch = {version = "^2.3.1+cu121", source = "g"}\ntorchaudio = {version = "^2.3.1+cu121", source = "g"}\ntorchvision = {version = "^0.18.1+cu121", source = "g"}\n'}, R3060 + ["glibc=2.35"] + PY, None, None),
+    "a range of flash-attn": ({"Dockerfile": f"FROM nvidia/cuda:12.8.1-devel-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip install torch==2.9.1 --index-url {CU}cu128\nRUN pip install 'flash-attn>=2.5' --no-build-isolation\n"}, ["gpu=NVIDIA A100-SXM4-80GB", "driver=570.133.20", "os=linux", "arch=x86_64"], None, None),
+    # ------------------------------------------------ the rest
+    "Windows wheels of a Pipfile": ({"Pipfile": f'[packages]\ntorch = {{version = "==2.0.0", file = "{CU}cu118/torch-2.0.0%2Bcu118-cp311-cp311-win_amd64.whl"}}\ntorchvision = {{file = "{CU}cu118/torchvision-0.15.1%2Bcu118-cp311-cp311-win_amd64.whl"}}\n[requires]\npython_version = "3.11"\n'}, WIN, None, None),
+    "an extra of jax as it is spelled now": ({"requirements.txt": "jax[cuda12-local]\n"}, A100 + ["python=3.12"], None, None),
+    "an extra of jax of then": ({"requirements.txt": "jax[cuda12_pip]==0.4.30\n"}, A100 + PY, None, None),
+}
+
+BROKEN = {
+    # ------------------------------------------------ scripts
+    "a script's old build": ({"setup.sh": f"#!/bin/bash\nuv venv env --python 3.7\nsource env/bin/activate\npip install -r requirements.txt torch==1.12.1+cu113 --extra-index-url {CU}cu113\n"}, H100, "gpu-too-new-for-build", "setup.sh:4"),
+    "a script that upgrades an add-on": ({"env.sh": f"pip install torch==1.12.0+cu116 --extra-index-url {CU}cu116\npip install -U xformers\n"}, A100 + PY, "torch-replaced-by-dependency", "env.sh:2"),
+    "a job that installs": ({"job.sbatch": f"#!/bin/bash\n#SBATCH --gpus=1\npython -m venv $TMPDIR/env && source $TMPDIR/env/bin/activate\nfor i in 1; do\n  pip install torch==2.8.0 --index-url {CU}cu118\ndone\n"}, A100 + PY, "wrong-index-tag", "job.sbatch:5"),
+    "the second environment": ({"install.sh": f"conda create -n a python=3.10 -y\npip install torch==2.5.1 -i {CU}cu121\nconda create -n b python=3.9 -y\npip install torch==2.12.0\n"}, A100, "python-no-wheel", "install.sh:4"),
+    "another's Python": ({"Dockerfile": "FROM example.org/runner:cuda\nRUN ${PYTHON} -m pip install --user 'torch>=2.8.0' torchvision\n"}, T4 + PY, "driver-too-old", "Dockerfile:2"),
+    # ------------------------------------------------ lists of conda
+    "a list of conda": ({"requirements.txt": "# $ conda create --name <env> --file <this file> -c pytorch -c nvidia\npython=3.10\npytorch=2.1.2\npytorch-cuda=12.1\n"}, R5090, "gpu-too-new-for-build", "requirements.txt:3"),
+    # ------------------------------------------------ the rest
+    "an extra that jax has no more": ({"Dockerfile": "FROM python:3.10\nRUN pip install --upgrade 'jax[cuda12_pip]' -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html\n"}, T4, "jax-cpu-only", "Dockerfile:2"),
+    "tensorflow-gpu for another Python": ({"requirements.txt": "tensorflow-gpu==1.15.0\nkeras==2.2.4\n"}, T4 + PY, "python-no-wheel", "requirements.txt:1"),
+    "the newest Python of a CI": ({".github/workflows/t.yml": f"on: push\njobs:\n  gpu:\n    runs-on: self-hosted\n    steps:\n      - uses: actions/setup-python@v5\n        with:\n          python-version: '3.x'\n      - run: pip install torch==1.11.0+cu113 -f {CU}torch_stable.html\n"}, T4, "python-no-wheel", "t.yml:9"),
+}
+
+if __name__ == "__main__":
+    sys.exit(main({**RIGHT, **BROKEN}))
