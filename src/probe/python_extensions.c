@@ -420,6 +420,62 @@ static void bitsandbytes(struct look *k, const char *site)
 		fact_absent(&x->cuda, dir);
 }
 
+/* -------- llama.cpp: one library a kind of device, since 2024; before, all in one */
+
+static bool uses_gpu(struct look *k, const char *path)
+{
+	static const char *const stems[] = { "libggml-cuda.", "libggml-vulkan.", "libggml-hip.",
+					     "libggml-sycl.", "libggml-opencl.", "libggml-rpc." };
+	_cleanup_fd_ int fd = -1;
+	struct elf e;
+	size_t i;
+
+	if (py_begins(path_base(path), stems, ARRAY_LEN(stems)))
+		return true;
+	fd = sysroot_open_file(k->p->root, path);
+	/* What cannot be read may be one. */
+	if (fd < 0 || elf_read(k->p->a, fd, &e) != 0 || e.damage)
+		return true;
+	for (i = 0; i < e.n_needed; i++)
+		if (strncmp(e.needed[i], "libcu", 5) == 0 ||
+		    strncmp(e.needed[i], "libvulkan", 9) == 0 ||
+		    strncmp(e.needed[i], "libhip", 6) == 0 ||
+		    strncmp(e.needed[i], "libOpenCL", 9) == 0)
+			return true;
+	return false;
+}
+
+static void llama(struct look *k, const char *site)
+{
+	static const char *const dirs[] = { "llama_cpp/lib", "llama_cpp" };
+	const struct package *pkg = python_package(k->out, "llama-cpp-python");
+	struct extension *x;
+	struct dirlist list;
+	size_t d, i, libs = 0;
+	const char *dir;
+
+	for (d = 0; pkg && d < ARRAY_LEN(dirs); d++) {
+		dir = path_join(k->p->a, site, dirs[d]);
+		if (sysroot_list(k->p->root, k->p->a, dir, NAMES_MAX, &list) != 0)
+			continue;
+		for (i = 0; i < list.n; i++) {
+			if (!strstr(list.names[i], ".so"))
+				continue;
+			if (uses_gpu(k, path_join(k->p->a, dir, list.names[i])))
+				return;
+			libs++;
+		}
+		if (!libs)
+			continue;
+		x = ARENA_APPEND(k->p->a, k->out->extensions, k->out->n_extensions);
+		x->package = pkg->name;
+		x->version = pkg->version;
+		fact_set(&x->path, dir, dir);
+		fact_absent(&x->cuda, dir);
+		return;
+	}
+}
+
 void py_extensions(struct probe_ctx *p, const struct py_env *e, struct python *out)
 {
 	struct look k = { .p = p, .out = out };
@@ -427,7 +483,8 @@ void py_extensions(struct probe_ctx *p, const struct py_env *e, struct python *o
 
 	for (i = 0; i < p->s->n_pythons; i++)
 		n += p->s->pythons[i].n_extensions != 0;
-	if ((!fact_known(&out->torch.path) && !python_package(out, "onnxruntime-gpu")) ||
+	if ((!fact_known(&out->torch.path) && !python_package(out, "onnxruntime-gpu") &&
+	     !python_package(out, "llama-cpp-python")) ||
 	    n >= ENVS_MAX)
 		return;
 	if (fact_known(&out->torch.path)) {
@@ -437,6 +494,7 @@ void py_extensions(struct probe_ctx *p, const struct py_env *e, struct python *o
 	for (i = 0; i < out->site_dirs.n; i++) {
 		search(&k, out->site_dirs.values[i], e->why_active != NULL);
 		bitsandbytes(&k, out->site_dirs.values[i]);
+		llama(&k, out->site_dirs.values[i]);
 	}
 	close_libs(&k);
 }

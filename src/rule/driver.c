@@ -357,6 +357,9 @@ static bool disk_agrees(const struct snapshot *s, const char *loaded)
 		    fact_is(&m->name, "nvidia-fs") || !fact_known(&m->path) ||
 		    !fact_known(&m->version))
 			continue;
+		/* NixOS keeps what was booted; the next boot takes another generation. */
+		if (view_starts(view_of(m->path.value), "/run/booted-system/"))
+			continue;
 		if (!fact_is(&m->version, loaded))
 			return false;
 		any = true;

@@ -205,9 +205,49 @@ static void without_cuda_in(struct judge *j, const struct python *p)
 	}
 }
 
+/* PyPI's llama-cpp-python is compiled at installation, for the CPU if nothing else is said. Who has
+ * the CPU build of torch beside it wants it so. */
+static void llama_without_gpu(struct judge *j)
+{
+	const struct python *p = look_deciding(j->s);
+	const struct extension *x;
+	struct finding *f;
+	struct remedy *r;
+	size_t i;
+
+	if (!p || !look_has_nvidia(j->s) ||
+	    (fact_known(&p->torch.version) && !look_torch_cuda(j, &p->torch)))
+		return;
+	for (i = 0; i < p->n_extensions; i++) {
+		x = &p->extensions[i];
+		if (!fact_is(&x->package, "llama-cpp-python") || x->cuda.state != FACT_ABSENT)
+			continue;
+		f = finding_add(j, FINDING_EXTENSION_BUILT_WITHOUT_CUDA, look_prefix(p));
+		f->severity = SEVERITY_WARNING;
+		finding_message(
+			j, f,
+			_("%s holds no CUDA code: it was installed or compiled without its GPU "
+			  "part."),
+			label(j, x));
+		finding_fact(j, f, "extension.path", &x->path, NULL);
+		finding_evidence(j, f, "extension.cuda", _("none"),
+				 _("a library with CUDA code"), x->path.value);
+		r = finding_remedy(
+			j, f, "%s",
+			_("Build llama-cpp-python with CUDA; that needs a toolkit with nvcc. Its notes "
+			  "name ready-made CUDA wheels as well."));
+		remedy_command(j, r,
+			       "CMAKE_ARGS=\"-DGGML_CUDA=on\" %s install --force-reinstall "
+			       "--no-cache-dir llama-cpp-python",
+			       remedy_pip(j, p));
+		return;
+	}
+}
+
 static void run_without_cuda(struct judge *j)
 {
 	each(j, without_cuda_in);
+	llama_without_gpu(j);
 }
 
 /* -------- extension-no-build-for-cuda */

@@ -27,8 +27,16 @@ static bool is_cudnn(const struct load *x)
 	return strncmp(fact_value(&x->name, ""), "libcudnn", 8) == 0;
 }
 
+/* It works on the CPU as well, and takes what another module of the program has loaded. */
+static bool opens_late(const char *package)
+{
+	return strcmp(package, "ctranslate2") == 0;
+}
+
 static enum lack lack_of(const struct load *x)
 {
+	if (x->own.n && opens_late(x->package.value))
+		return LACK_NOTHING;
 	if (x->path.state == FACT_BROKEN)
 		return LACK_FILE;
 	if (x->path.state != FACT_ABSENT)
@@ -69,7 +77,8 @@ static const char *names_of(struct judge *j, const struct python *p, const char 
 static void set_severity(struct judge *j, struct finding *f, const struct python *p,
 			 const char *package)
 {
-	bool helps = look_torch_cuda(j, &p->torch) || !look_has_nvidia(j->s);
+	bool helps = look_torch_cuda(j, &p->torch) || !look_has_nvidia(j->s) ||
+		     opens_late(package);
 
 	f->severity = strcmp(package, "torch") != 0 && helps ? SEVERITY_WARNING : SEVERITY_ERROR;
 }
@@ -307,7 +316,8 @@ static void lacking_in(struct judge *j, const struct python *p)
 		if (p->loads[i].path.state == FACT_DENIED)
 			judge_skip(j, p->loads[i].name.value, "%s",
 				   p->loads[i].path.why ? p->loads[i].path.why : _("denied"));
-		if (lack == LACK_NOTHING)
+		if (lack == LACK_NOTHING ||
+		    (opens_late(p->loads[i].package.value) && !look_has_nvidia(j->s)))
 			continue;
 		for (k = 0; k < i; k++)
 			if (lack_of(&p->loads[k]) == lack &&
