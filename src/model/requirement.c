@@ -43,21 +43,27 @@ static void blanks(struct parse *p)
 		p->at++;
 }
 
-const char *requirement_normal(struct arena *a, struct view name)
+void requirement_fold(struct view name, char *buf)
 {
-	struct strbuf b;
-	size_t i;
+	size_t i, n = 0;
 
-	strbuf_init(&b, a);
 	for (i = 0; i < name.n; i++) {
 		char c = name.p[i];
 
 		if (!name_mark(c))
-			strbuf_addc(&b, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
+			buf[n++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 		else if (i == 0 || !name_mark(name.p[i - 1]))
-			strbuf_addc(&b, '-');
+			buf[n++] = '-';
 	}
-	return b.s;
+	buf[n] = '\0';
+}
+
+const char *requirement_normal(struct arena *a, struct view name)
+{
+	char *s = arena_alloc(a, name.n + 1);
+
+	requirement_fold(name, s);
+	return s;
 }
 
 static bool name(struct parse *p, struct view *ret)

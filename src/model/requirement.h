@@ -33,8 +33,10 @@ int requirement_argument(struct arena *a, const char *text, size_t number, struc
 			 struct err *err) ATTR_MUST;
 /* A line of a requirements file up to its options: "NAME==1 --hash=sha256:..." is "NAME==1". */
 struct view requirement_without_options(struct view line);
-/* Lower case, runs of "-", "_" and "." as one "-". */
+/* A name as PEP 503 has it: lower case, runs of "-", "_" and "." as one "-". */
 const char *requirement_normal(struct arena *a, struct view name);
+/* The same into buf, which has room for the name and a NUL. */
+void requirement_fold(struct view name, char *buf);
 /* Does its marker hold here? No marker: yes. */
 bool requirement_applies(struct arena *a, const struct requirement *r,
 			 const struct marker_env *env);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "model/requirement.h"
 #include "model/version.h"
 #include "probe/python.h"
 
@@ -14,11 +15,6 @@ enum { WORD_MAX = 256, PATH_LIMIT = 4096 };
 static bool is_alnum(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 bool py_begins(const char *name, const char *const *stems, size_t n)
@@ -58,21 +54,15 @@ static bool is_path(struct view v)
 
 const char *py_normalize(struct arena *a, struct view name)
 {
-	size_t i, n = 0;
-	char *s;
+	size_t i;
 
 	if (!name.n || name.n > WORD_MAX || !is_alnum(name.p[0]) || !is_alnum(name.p[name.n - 1]))
 		return NULL;
-	s = arena_alloc(a, name.n + 1);
-	for (i = 0; i < name.n; i++) {
-		if (is_alnum(name.p[i]))
-			s[n++] = lower(name.p[i]);
-		else if (name.p[i] != '-' && name.p[i] != '_' && name.p[i] != '.')
+	for (i = 0; i < name.n; i++)
+		if (!is_alnum(name.p[i]) && name.p[i] != '-' && name.p[i] != '_' &&
+		    name.p[i] != '.')
 			return NULL;
-		else if (s[n - 1] != '-')
-			s[n++] = '-';
-	}
-	return s;
+	return requirement_normal(a, name);
 }
 
 const char *py_minor(struct arena *a, const char *version)

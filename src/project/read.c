@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "model/requirement.h"
 #include "project/project.h"
 #include "project/resolve.h"
 
@@ -80,8 +81,7 @@ static bool requirements_line(struct view line)
 	/* Prose may begin with such a name too. */
 	if (!n || (n < line.n && !strchr("[<>=~!;@", line.p[n])))
 		return false;
-	memcpy(name, line.p, n);
-	name[n] = 0;
+	requirement_fold((struct view){ .p = line.p, .n = n }, name);
 	return package_matters(name);
 }
 

@@ -124,7 +124,7 @@ r = report(files, T4, ["."])
 check("a folder", sorted(t["file"] for t in r["targets"]) == ["Dockerfile", "sub/env.yml"], r.get("targets", r))
 
 # known by what they hold
-for text in ("-f https://download.pytorch.org/whl/cu118\ntorch==2.1.0\n", "torch\nnumpy\n", "-i https://pypi.org/simple\ntorch[opt]\n"):
+for text in ("-f https://download.pytorch.org/whl/cu118\ntorch==2.1.0\n", "torch\nnumpy\n", "-i https://pypi.org/simple\ntorch[opt]\n", "Torch\nFlash_Attn\n"):
     r = report({"deps.txt": text})
     check("requirements by another name: %r" % text[:20], [p["file"] for p in r.get("snapshot", {}).get("projects", [])] == ["deps.txt"], r)
 for text in ("torch is broken here\n", "torch: 2.1\n", "-feature one\n- item\n"):
