@@ -41,6 +41,8 @@ static const struct number numbers[] = {
 	{ 304, "cuda-304" },
 	{ 700, "illegal-access" },
 	{ 710, "device-assert" },
+	{ 716, "illegal-access" },
+	{ 717, "illegal-access" },
 	{ 719, "launch-failure" },
 	{ 802, "cuda-802" },
 	{ 803, "cuda-803" },
@@ -57,7 +59,7 @@ static const char after_call[] =
 	"[^\\n\\w.,]{0,4}(?:code |with |status |error )?\\(?#?(\\d{1,3})\\b(?![.,]\\d|:\\d| ?[GMK]i?B|%)";
 static const char after_cuda[] =
 	"\\bcuda(?: (?:driver|runtime|api))*(?: (?:init\\w*|context\\w*))? "
-	"(?:error|failure|err|error code|failed with)(?: code| number)?"
+	"(?:error|failure|err|failed with)(?::? (?:error )?(?:code|number))?"
 	"[ :=#(\\[]{1,3}(\\d{1,3})\\b(?![.,]\\d| ?[GMK]i?B|%)";
 static const char in_brackets[] =
 	"\\[(\\d{1,3})\\] (?:call to )?(?-i:cu(?:da)?[A-Z])\\w+|error[=:] ?(\\d{1,3}) ?: (?=[a-z])|"
