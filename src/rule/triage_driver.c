@@ -236,7 +236,12 @@ static void vgpu(struct triage *t)
 	const char *guest = triage_value(t, "vgpu-guest-version");
 	unsigned h = host ? vgpu_release(host) : 0, g = guest ? vgpu_release(guest) : 0;
 
-	if (!h || !g || g == h || g + 1 == h || (g == 16 && h > 16))
+	if (!h || !g || !triage_has(t, "vgpu"))
+		return;
+	/* The guest's release stands in the manager's log, or in the name of a guest's driver. */
+	if (!triage_has(t, "vgpu-host-package"))
+		t->against[FINDING_VGPU_NEEDS_GRID_DRIVER] = true;
+	if (g == h || g + 1 == h || (g == 16 && h > 16))
 		return;
 	triage_add(t, FINDING_VGPU_VERSION_MISMATCH, 84, "vgpu-host-version vgpu-guest-version");
 	t->against[FINDING_VGPU_NEEDS_GRID_DRIVER] = true;

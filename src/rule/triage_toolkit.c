@@ -220,6 +220,25 @@ static void other_nvcc_first(struct triage *t)
 	finding_fact(t->j, f, "CUDA_HOME", v, NULL);
 }
 
+/* Somebody tells of a toolkit that was installed, and the nvcc that answers is of an earlier one:
+ * most often the package of the distribution, whose releases these are. */
+static void told_other_nvcc(struct triage *t)
+{
+	static const char *const distro[] = { "7.5.17", "9.1.85", "10.1.243", "11.5.119",
+					      "12.0.140" };
+	const char *told = triage_value(t, "toolkit-install-told");
+	const char *kit = triage_value(t, "nvcc-release");
+	bool packaged = false;
+	size_t i;
+
+	if (!told || !kit || version_within(kit, told) || version_cmp_str(kit, told) > 0)
+		return;
+	for (i = 0; i < ARRAY_LEN(distro); i++)
+		packaged |= strcmp(kit, distro[i]) == 0;
+	triage_add(t, FINDING_TOOLKIT_SHADOWED, packaged ? 74 : 62,
+		   "nvcc-release toolkit-install-told");
+}
+
 /* OpenMMLab's report: the operators were compiled with another CUDA than that of PyTorch. */
 static void operators_of_other(struct triage *t)
 {
@@ -246,4 +265,5 @@ void triage_toolkit(struct triage *t)
 	home_without_nvcc(t);
 	home_of_other(t);
 	other_nvcc_first(t);
+	told_other_nvcc(t);
 }
