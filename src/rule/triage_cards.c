@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/attr.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
 #include "rule/triage.h"
@@ -218,6 +219,36 @@ static void driver_and_gpu(struct triage *t)
 	}
 }
 
+/* Cards of which only the series is named, "50xx", and a branch that drives none of them. */
+static void series_named(struct triage *t)
+{
+	static const struct {
+		const char *series;
+		unsigned first, last;
+	} all[] = { { "10", 367, 580 },
+		    { "20", 410, 0 },
+		    { "30", 455, 0 },
+		    { "40", 520, 0 },
+		    { "50", 570, 0 } };
+	const char *said = triage_value(t, "card-series-said");
+	const char *driver = driver_said(t);
+	unsigned branch = driver ? look_branch(driver) : 0;
+	size_t i;
+
+	if (!said || branch < 300 || triage_has(t, "smi-works") || triage_has(t, "wsl") ||
+	    !(fails(t) || triage_has(t, "gpu-dropped-said") || triage_has(t, "gpu-unused-told") ||
+	      triage_has(t, "boot-fails")))
+		return;
+	for (i = 0; i < ARRAY_LEN(all); i++) {
+		if (strcmp(all[i].series, said) != 0)
+			continue;
+		if (branch < all[i].first)
+			triage_add(t, FINDING_GPU_NEEDS_NEWER_DRIVER, 76, "card-series-said");
+		else if (all[i].last && is_beyond(all[i].last, branch))
+			triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, 76, "card-series-said");
+	}
+}
+
 /* nvidia-detect names the last branch for the card, and a later one is installed. */
 static void legacy_named(struct triage *t)
 {
@@ -296,6 +327,7 @@ static void no_driver(struct triage *t)
 void triage_cards(struct triage *t)
 {
 	driver_and_gpu(t);
+	series_named(t);
 	legacy_named(t);
 	no_driver(t);
 }
