@@ -75,7 +75,7 @@ static void note_python(struct shell *sh, const char *version, const struct word
 static void new_environment(struct shell *sh)
 {
 	if (sh->script && sh->p->n_steps)
-		sh->p = project_new(sh->r, PROJECT_SCRIPT, sh->p->file);
+		sh->p = project_new(sh->r, sh->p->kind, sh->p->file);
 }
 
 static void on_pip(struct shell *sh, const struct command *c)

@@ -216,7 +216,8 @@ static void call(struct source *s, const char *name, struct place at)
 				  version->at);
 		else
 			new_image(s, "debian:12-slim", at);
-	} else if (strcmp(name, "from_registry") == 0 && one) {
+	} else if ((strcmp(name, "from_registry") == 0 || strcmp(name, "from_dockerhub") == 0) &&
+		   one) {
 		new_image(s, one->value, one->at);
 		python_of(s, keyword(x, "add_python"));
 	} else if (!s->p) {

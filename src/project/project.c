@@ -50,6 +50,7 @@ const char *project_kind_name(enum project_kind k)
 		[PROJECT_MODAL] = "modal",
 		[PROJECT_SPACK] = "spack",
 		[PROJECT_SCRIPT] = "script",
+		[PROJECT_SKYPILOT] = "skypilot",
 	};
 
 	return names[k];

@@ -130,6 +130,7 @@ enum project_kind {
 	PROJECT_MODAL,
 	PROJECT_SPACK,
 	PROJECT_SCRIPT,
+	PROJECT_SKYPILOT,
 };
 const char *project_kind_name(enum project_kind k);
 

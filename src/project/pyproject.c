@@ -315,6 +315,26 @@ static void poetry_enrich(struct py *y)
 	}
 }
 
+/* rye asks its sources beside PyPI, or in its place when one is the default. */
+static void rye_sources(struct py *y)
+{
+	const struct doc *d = doc_first(doc_at(y->doc, "tool.rye.sources"));
+	const char *name;
+	struct index *i;
+
+	for (; d; d = d->next) {
+		const struct doc *url = doc_get(d, "url");
+
+		if (!doc_str(url))
+			continue;
+		name = doc_get_str(d, "name");
+		i = step_index(y->r, py_step(y), doc_str(url), py_value(y, url));
+		i->main = name && strcmp(name, "default") == 0;
+		i->links =
+			doc_get_str(d, "type") && strcmp(doc_get_str(d, "type"), "find-links") == 0;
+	}
+}
+
 static void pdm_part(struct py *y)
 {
 	const struct doc *d = doc_first(doc_at(y->doc, "tool.pdm.source")), *inc;
@@ -420,6 +440,7 @@ int pyproject_read(struct project_reader *r, struct project *p, struct view text
 	uv_indexes(&y);
 	uv_sources(&y);
 	pdm_part(&y);
+	rye_sources(&y);
 	uv_workspace(&y);
 	locked(&y, tool_of(y.doc, wanted));
 	if (wanted == BY_PIP && p->kind == PROJECT_PYPROJECT)

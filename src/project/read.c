@@ -54,6 +54,9 @@ static bool yaml_kind(const char *path, struct view text, enum project_kind *ret
 	else if (strcmp(base, "cog.yaml") == 0 || strcmp(base, "cog.yml") == 0 ||
 		 strcmp(base, "replicate.yaml") == 0)
 		*ret = PROJECT_COG;
+	else if (view_has_line(text, "resources:") &&
+		 (view_has_line(text, "setup:") || view_has_line(text, "run:")))
+		*ret = PROJECT_SKYPILOT;
 	else if (view_has_line(text, "dependencies:") || ends(base, "conda-lock.yml"))
 		*ret = PROJECT_CONDA;
 	else if (strstr(path, ".github/workflows/") || strstr(base, "gitlab-ci") ||
@@ -180,6 +183,7 @@ static int rank(enum project_kind k)
 	case PROJECT_COG:
 	case PROJECT_MODAL:
 	case PROJECT_SCRIPT:
+	case PROJECT_SKYPILOT:
 		return 0;
 	case PROJECT_CI:
 		return 1;
@@ -259,6 +263,7 @@ static int read_one(struct project_reader *r, const struct named *f, struct err 
 	case PROJECT_SCRIPT:
 		return script_read(r, f->text, f->path, err);
 	case PROJECT_SPACK:
+	case PROJECT_SKYPILOT:
 	case PROJECT_COMPOSE:
 	case PROJECT_KUBERNETES:
 	case PROJECT_CI:

@@ -114,6 +114,10 @@ const char *range_needs(struct site *t, const char *package, const char *spec,
 			const char *torch);
 /* Each of its releases is for one release of torch. */
 bool torch_exactly(const char *name);
+/* torchvision==0.21.0+cu124: a fault when that is on none of the indexes. */
+void vision_label(struct site *t, const struct step *s, const struct want *w);
+/* Variant of the release that PyPI serves here; NULL: not known. */
+const char *pypi_variant(struct site *t, const char *release);
 /* The torchvision or torchaudio of the torch that is there is within the range. */
 bool pair_is_there(struct site *t, const struct step *s, const struct want *w);
 /*

@@ -169,20 +169,6 @@ bool torch_exactly(const char *name)
 	       strcmp(name, "xformers") == 0 || strcmp(name, "vllm") == 0;
 }
 
-bool pair_is_there(struct site *t, const struct step *s, const struct want *w)
-{
-	const struct torch_row *row = t->torch.row;
-	const char *have = NULL, *local;
-
-	if (s->upgrade || s->force || !row)
-		return false;
-	if (t->torchvision && strcmp(w->name, "torchvision") == 0)
-		have = row->torchvision;
-	if (t->torchaudio && strcmp(w->name, "torchaudio") == 0)
-		have = row->torchaudio;
-	return have && spec_holds(t, without_local(t, w->spec, &local), have);
-}
-
 /* Does a release of the package within the range go with this release of torch? */
 static bool goes_with(struct site *t, const struct want *w, const char *torch)
 {

@@ -26,6 +26,7 @@ struct torch_step {
 	const struct want *brings; /* something that brings one */
 	const struct want *vision; /* torchvision without a version */
 	const struct want *capped; /* something that holds torch below what is not known */
+	const struct torch_row *before; /* build that was there when the step began */
 };
 
 static const char *joined(struct site *t, const char *a, const char *b)
@@ -337,8 +338,8 @@ static void take(struct torch_step *x, const struct want *w, const char *spec, b
 	}
 	if (!p.row) {
 		why_none(t, o, &src, spec, &torch);
-		if (!fact_known(&o->fault))
-			t->torch = (struct got){ .set = true, .at = w->at };
+		/* With a fault nothing that comes later is reached. */
+		t->torch = (struct got){ .set = true, .at = w->at };
 		return;
 	}
 	put_pick(t, o, &p, &torch);
@@ -420,44 +421,11 @@ static const char *addon_wants(struct torch_step *x)
 	return "";
 }
 
-/* torchvision==0.21.0+cu124: is that on one of the indexes? */
-static void vision_label(struct torch_step *x, const struct want *w)
+/* torchvision and torchaudio that came with a torch that stays, stay too. */
+static bool stays(const struct torch_step *x, const struct want *w)
 {
-	struct site *t = x->t;
-	const char *exact = want_exact(t, w), *plus = exact ? strchr(exact, '+') : NULL, *release;
-	struct sources src;
-	struct wanted *o;
-	size_t i;
-
-	if (w->url || !plus || !plus[1] || strncmp(plus + 1, "cu", 2) != 0)
-		return;
-	release = compat_torch_of(t->r->c, w->name,
-				  arena_strndup(t->r->a, exact, (size_t)(plus - exact)));
-	sources_of(t, x->s, w, &src);
-	if (!release || src.unknown)
-		return;
-	for (i = 0; i < src.n; i++)
-		if ((src.v[i].kind == INDEX_TORCH && strcmp(src.v[i].variant, plus + 1) == 0) ||
-		    src.v[i].kind == INDEX_ALL) {
-			if (variant_exists(t, plus + 1, release))
-				return;
-		}
-	o = emit(t, x->s, w);
-	fact_set(&o->version, exact, source_at(t, &w->at));
-	fact_set(&o->variant, plus + 1, source_at(t, &w->at));
-	note_fault(t, o, variant_exists(t, plus + 1, release) ? "label" : "release", w);
-}
-
-/* Variant of the release that PyPI serves here; NULL: not known. */
-static const char *pypi_variant(struct site *t, const char *release)
-{
-	const struct torch_row *const *rows = compat_torch_of_release(t->r->c, release);
-	size_t i;
-
-	for (i = 0; rows[i]; i++)
-		if (rows[i]->pypi_default && strcmp(rows[i]->platform, t->platform) == 0)
-			return rows[i]->variant;
-	return NULL;
+	return x->before && x->before == x->t->torch.row && !want_exact(x->t, w) &&
+	       pair_is_there(x->t, x->s, w);
 }
 
 /* Of which variant torchvision, torchaudio or xformers will be: by label or by its one index. */
@@ -470,7 +438,7 @@ static void pair_variant(struct torch_step *x, const struct want *w)
 	struct wanted *o;
 	size_t i;
 
-	if (!t->torch.known || t->torch.conda || w->url)
+	if (!t->torch.known || t->torch.conda || w->url || stays(x, w))
 		return;
 	for (i = 0; i < t->out->n_packages; i++)
 		if (fact_is(&t->out->packages[i].name, w->name) &&
@@ -506,7 +474,7 @@ static void note_installed(struct torch_step *x)
 		if (!w->name || w->constraint || !want_holds(x->t, w))
 			continue;
 		if (strcmp(w->name, "torchvision") == 0 || strcmp(w->name, "torchaudio") == 0) {
-			vision_label(x, w);
+			vision_label(x->t, x->s, w);
 			pair_variant(x, w);
 		}
 		if (strcmp(w->name, "xformers") == 0)
@@ -546,7 +514,7 @@ static bool own_package(const struct torch_step *x)
 
 void resolve_torch(struct site *t, const struct step *s)
 {
-	struct torch_step x = { .t = t, .s = s };
+	struct torch_step x = { .t = t, .s = s, .before = t->torch.row };
 	struct sources src = { .n = 0 };
 	const struct want *w;
 	const struct need *clash;

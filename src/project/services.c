@@ -213,10 +213,13 @@ static void pods(struct yml *y, const struct doc *d, int depth)
 
 /* -------- steps */
 
-void yml_run(struct yml *y, struct project *p, const struct doc *d)
+/* script: it runs where the GPU is, and what depends on a condition is not read. */
+static void yml_shell(struct yml *y, struct project *p, const struct doc *d, bool script)
 {
 	struct mapped m = { .file = y->path };
-	struct shell sh = { .r = y->r, .p = p, .m = &m, .built = true };
+	struct shell sh = {
+		.r = y->r, .p = p, .m = &m, .built = !script, .script = script
+	};
 	struct view text, line;
 	size_t number = d->line, start = 0;
 	bool block;
@@ -236,24 +239,39 @@ void yml_run(struct yml *y, struct project *p, const struct doc *d)
 	shell_run(&sh);
 }
 
+void yml_run(struct yml *y, struct project *p, const struct doc *d)
+{
+	yml_shell(y, p, d, false);
+}
+
 /* -------- cog, devcontainer */
 
-/* cog takes PyTorch from the index of the CUDA that is named, else of the newest of that release.
+static const char *cuda_variant(const struct yml *y, const char *cuda)
+{
+	struct view rest, major = view_cut(view_of(cuda), '.', &rest);
+
+	rest = view_cut(rest, '.', &rest);
+	return arena_printf(y->r->a, "cu%.*s%.*s", (int)major.n, major.p, (int)rest.n, rest.p);
+}
+
+/* A build for the same major CUDA runs on an image whose CUDA is not older. */
+static bool cuda_serves(const char *image, const char *build)
+{
+	return strncmp(image, build, strcspn(build, ".") + 1) == 0 &&
+	       version_cmp_str(build, image) <= 0;
+}
+
+/*
+ * cog takes PyTorch from the index of the newest CUDA of that release that the CUDA that is named
+ * serves, else of the newest of all.
  */
 static void cog_cuda(struct yml *y, struct step *s, const struct doc *build)
 {
 	const struct doc *cuda = doc_get(build, "cuda");
 	const char *variant = NULL;
 	struct index *index;
-	struct view rest, major;
 	size_t i, k;
 
-	if (doc_str(cuda)) {
-		major = view_cut(view_of(doc_str(cuda)), '.', &rest);
-		rest = view_cut(rest, '.', &rest);
-		variant = arena_printf(y->r->a, "cu%.*s%.*s", (int)major.n, major.p, (int)rest.n,
-				       rest.p);
-	}
 	for (i = 0; i < s->n_wants && !variant; i++) {
 		const struct want *w = &s->wants[i];
 		const struct torch_row *const *rows;
@@ -265,17 +283,44 @@ static void cog_cuda(struct yml *y, struct step *s, const struct doc *build)
 		rows = compat_torch_of_release(y->r->c, w->spec + 2);
 		for (k = 0; rows[k]; k++)
 			if (rows[k]->cuda && strcmp(rows[k]->platform, "linux_x86_64") == 0 &&
+			    (!doc_str(cuda) || cuda_serves(doc_str(cuda), rows[k]->cuda)) &&
 			    (!best || version_cmp_str(rows[k]->cuda, best) > 0)) {
 				best = rows[k]->cuda;
 				variant = rows[k]->variant;
 			}
 	}
+	if (!variant && doc_str(cuda))
+		variant = cuda_variant(y, doc_str(cuda));
 	if (!variant)
 		return;
 	index = step_index(y->r, s,
 			   arena_printf(y->r->a, "https://download.pytorch.org/whl/%s", variant),
 			   yml_value(y, doc_str(cuda) ? cuda : build));
 	index->main = false;
+}
+
+/* Each package is a line of a requirements file; some have their index behind them. */
+static void cog_package(struct yml *y, struct project *p, struct step *s, const struct doc *d)
+{
+	struct view text = view_of(doc_str(d)), rest, word;
+	ptrdiff_t at = view_find(text, " --");
+	struct index *i;
+
+	want_parse(y->r, p, s,
+		   view_trim((struct view){ .p = text.p,
+					    .n = at < 0 ? text.n : (size_t)at }),
+		   yml_value(y, d));
+	rest = at < 0 ? (struct view){ 0 } : view_skip(text, (size_t)at);
+	while (view_word(&rest, &word)) {
+		bool main = view_is(word, "--index-url"), links = view_is(word, "--find-links");
+
+		if ((!main && !links && !view_is(word, "--extra-index-url")) ||
+		    !view_word(&rest, &word))
+			continue;
+		i = step_index(y->r, s, view_dup(y->r->a, word), yml_value(y, d));
+		i->main = main;
+		i->links = links;
+	}
 }
 
 static void cog(struct yml *y, const struct doc *doc)
@@ -297,7 +342,7 @@ static void cog(struct yml *y, const struct doc *doc)
 	s = project_step(y->r, p, BY_PIP, yml_key(y, b));
 	for (d = doc_first(doc_get(b, "python_packages")); d; d = d->next)
 		if (doc_str(d))
-			want_parse(y->r, p, s, view_of(doc_str(d)), yml_value(y, d));
+			cog_package(y, p, s, d);
 	d = doc_get(b, "python_requirements");
 	if (doc_str(d))
 		requirements_read(y->r, p, s, beside_file(y->r->a, y->path, doc_str(d)),
@@ -350,6 +395,24 @@ static void spack(struct yml *y, const struct doc *doc)
 			project_doubt(y->r, p, yml_value(y, d),
 				      _("%s: Spack builds it from source, which no table knows"),
 				      doc_str(d));
+}
+
+/* A task of SkyPilot: what it sets up on the machine that it gets. */
+static void skypilot(struct yml *y, const struct doc *doc)
+{
+	struct project *p = project_new(y->r, PROJECT_SKYPILOT, y->path);
+	const struct doc *image = doc_at(doc, "resources.image_id");
+	static const char *const parts[] = { "setup", "run" };
+	size_t i;
+
+	if (doc_str(image) && strncmp(doc_str(image), "docker:", 7) == 0) {
+		p->image = doc_str(image) + 7;
+		p->image_at = yml_value(y, image);
+	}
+	yml_environment(y, p, doc_get(doc, "envs"));
+	for (i = 0; i < ARRAY_LEN(parts); i++)
+		if (doc_str(doc_get(doc, parts[i])))
+			yml_shell(y, p, doc_get(doc, parts[i]), true);
 }
 
 /* A template is no YAML yet. */
@@ -419,6 +482,8 @@ int yaml_project_read(struct project_reader *r, enum project_kind kind, struct v
 			cog(&y, doc);
 		else if (kind == PROJECT_SPACK)
 			spack(&y, doc);
+		else if (kind == PROJECT_SKYPILOT)
+			skypilot(&y, doc);
 		else if (kind == PROJECT_DEVCONTAINER)
 			devcontainer(&y, doc);
 	}

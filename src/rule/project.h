@@ -63,6 +63,7 @@ void project_jax_pins(struct judge *j, const struct planned *p);
 
 /* -------- add-ons (project_addons.c, project_ort.c) */
 void project_onnxruntime(struct judge *j, const struct planned *p, const struct wanted *w);
+void project_ctranslate2(struct judge *j, const struct planned *p, const struct wanted *w);
 void project_cupy(struct judge *j, const struct planned *p, const struct wanted *w);
 void project_vllm(struct judge *j, const struct planned *p, const struct wanted *w);
 void project_bitsandbytes(struct judge *j, const struct planned *p, const struct wanted *w);

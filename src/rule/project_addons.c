@@ -183,3 +183,44 @@ void project_vllm(struct judge *j, const struct planned *p, const struct wanted 
 		return;
 	}
 }
+
+/* -------- CTranslate2, which faster-whisper brings: it loads cuBLAS and cuDNN from the system */
+
+/* The release of CTranslate2 that decides, newest first: 4.5 on cuDNN 9, 4.0 on CUDA 12. */
+static const char *ctranslate2_series(struct judge *j, const struct planned *p)
+{
+	static const char *const last[] = { "4.6.0", "4.4.0", "3.24.0" };
+	const struct wanted *own = project_package(p, "ctranslate2");
+	const struct wanted *whisper = project_package(p, "faster-whisper");
+	const char *spec;
+	size_t i;
+
+	if (own && fact_known(&own->version))
+		return own->version.value;
+	spec = own ? project_text(own) + strcspn(project_text(own), "<>=!~") : "";
+	/* Below 1.0 faster-whisper holds it below 4. */
+	if (!*spec && whisper && fact_known(&whisper->version) &&
+	    !version_at_least(whisper->version.value, "1.0"))
+		return last[2];
+	for (i = 0; i < ARRAY_LEN(last); i++)
+		if (!*spec || pep440_text_holds(j->a, spec, last[i]))
+			return last[i];
+	return NULL;
+}
+
+void project_ctranslate2(struct judge *j, const struct planned *p, const struct wanted *w)
+{
+	const char *version = ctranslate2_series(j, p);
+	struct lib_need need = { .w = w };
+
+	/* On an image without CUDA it may be meant for the CPU. */
+	if (!version || !look_has_nvidia(j->s) || fact_yes(&p->image_bare) ||
+	    (fact_is(&w->name, "faster-whisper") && project_package(p, "ctranslate2")))
+		return;
+	need.cuda = version_at_least(version, "4.0") ? 12 : 11;
+	need.cudnn = version_at_least(version, "4.5") ? 9 : 8;
+	need.other = _("CTranslate2 4.5 and later loads CUDA 12 and cuDNN 9, 4.0 to 4.4 CUDA 12 and "
+		       "cuDNN 8, 3.24 CUDA 11 and cuDNN 8: take the release, or the image "
+		       "(nvidia/cuda:12.9.1-cudnn-runtime-ubuntu22.04), that fits.");
+	project_system_libraries(j, p, &need);
+}

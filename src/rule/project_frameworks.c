@@ -90,7 +90,8 @@ static void lib_finding(struct judge *j, const struct planned *p, const struct l
 /* Holds what a framework loads from the system against what the image has. */
 void project_system_libraries(struct judge *j, const struct planned *p, const struct lib_need *n)
 {
-	const char *name = n->w->name.value, *version = fact_value(&n->w->version, "");
+	const char *name = n->w->name.value,
+		   *version = fact_value(&n->w->version, _("(the newest)"));
 	unsigned cuda = project_major(fact_value(&p->image_cuda, NULL));
 	unsigned cudnn = project_major(fact_value(&p->image_cudnn, NULL));
 	bool whole = fact_is(&p->image_family, "nvidia/cuda") ||
@@ -511,6 +512,8 @@ static void judge_project(struct judge *j, const struct planned *p)
 		{ .name = "jax", .fn = jax },
 		{ .name = "onnxruntime-gpu", .fn = project_onnxruntime },
 		{ .name = "bitsandbytes", .fn = project_bitsandbytes },
+		{ .name = "ctranslate2", .fn = project_ctranslate2 },
+		{ .name = "faster-whisper", .fn = project_ctranslate2 },
 	};
 	size_t k, m;
 

@@ -35,6 +35,15 @@ RIGHT = {
     "the same without a Python": ({"pyproject.toml": UV % '"torch>=2.7.0", "torchvision>=0.22.0"'}, T4 + ["glibc=2.35"], None, None),
     "poetry's caret of a labelled release": ({"pyproject.toml": POETRY % 'torch = {version = "^2.3.1+cu121", source = "g"}\ntorchaudio = {version = "^2.3.1+cu121", source = "g"}\ntorchvision = {version = "^0.18.1+cu121", source = "g"}\n'}, R3060 + ["glibc=2.35"] + PY, None, None),
     "a range of flash-attn": ({"Dockerfile": f"FROM nvidia/cuda:12.8.1-devel-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip install torch==2.9.1 --index-url {CU}cu128\nRUN pip install 'flash-attn>=2.5' --no-build-isolation\n"}, ["gpu=NVIDIA A100-SXM4-80GB", "driver=570.133.20", "os=linux", "arch=x86_64"], None, None),
+    "torchvision without a version, beside an older CUDA of the image": ({("Dockerfile",): "", "Dockerfile": IMAGE.replace("12.4", "11.8"), "requirements.txt": "torch>=2.1\ntorchvision\ngradio\n"}, ["gpu=Tesla V100-SXM2-16GB", "driver=470.82.01"], None, None),
+    # ------------------------------------------------ SkyPilot, cog, rye, Modal
+    "a task that makes its environment once": ({"serve.yaml": "resources:\n  accelerators: A100:1\nsetup: |\n  conda activate chat\n  if [ $? -ne 0 ]; then\n    conda create -n chat python=3.10 -y\n    pip install vllm\n  fi\nrun: |\n  python serve.py\n"}, T4, None, None),
+    "cog with a CUDA that no build has": ({"cog.yaml": 'build:\n  gpu: true\n  cuda: "11.4"\n  python_version: "3.8"\n  python_packages:\n    - "torch==1.8.1"\n    - "torchvision==0.9.1"\n'}, ["gpu=NVIDIA GeForce RTX 3090", "driver=470.82.01"], None, None),
+    "rye's sources": ({"pyproject.toml": f'[project]\nname = "p"\nversion = "0"\nrequires-python = ">= 3.8"\ndependencies = ["torch==2.2.1+cu121", "torchvision==0.17.1+cu121"]\n[[tool.rye.sources]]\nname = "torch"\nurl = "{CU}cu121"\ntype = "index"\n'}, R4090 + ["glibc=2.35"] + PY, None, None),
+    # ------------------------------------------------ CTranslate2
+    "the newest faster-whisper on cuDNN 9": ({"Dockerfile": "FROM nvidia/cuda:12.3.2-cudnn9-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install faster-whisper\n"}, ["gpu=Tesla T4", "driver=550.54.15"], None, None),
+    "an older CTranslate2 on cuDNN 8": ({"Dockerfile": "FROM nvidia/cuda:12.2.2-cudnn8-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install 'ctranslate2<4.5' faster-whisper\n"}, ["gpu=Tesla T4", "driver=550.54.15"], None, None),
+    "faster-whisper for the CPU": ({"Dockerfile": "FROM python:3.11-slim\nRUN pip install faster-whisper\n"}, T4, None, None),
     # ------------------------------------------------ the rest
     "Windows wheels of a Pipfile": ({"Pipfile": f'[packages]\ntorch = {{version = "==2.0.0", file = "{CU}cu118/torch-2.0.0%2Bcu118-cp311-cp311-win_amd64.whl"}}\ntorchvision = {{file = "{CU}cu118/torchvision-0.15.1%2Bcu118-cp311-cp311-win_amd64.whl"}}\n[requires]\npython_version = "3.11"\n'}, WIN, None, None),
     "an extra of jax as it is spelled now": ({"requirements.txt": "jax[cuda12-local]\n"}, A100 + ["python=3.12"], None, None),
@@ -48,6 +57,14 @@ BROKEN = {
     "a job that installs": ({"job.sbatch": f"#!/bin/bash\n#SBATCH --gpus=1\npython -m venv $TMPDIR/env && source $TMPDIR/env/bin/activate\nfor i in 1; do\n  pip install torch==2.8.0 --index-url {CU}cu118\ndone\n"}, A100 + PY, "wrong-index-tag", "job.sbatch:5"),
     "the second environment": ({"install.sh": f"conda create -n a python=3.10 -y\npip install torch==2.5.1 -i {CU}cu121\nconda create -n b python=3.9 -y\npip install torch==2.12.0\n"}, A100, "python-no-wheel", "install.sh:4"),
     "another's Python": ({"Dockerfile": "FROM example.org/runner:cuda\nRUN ${PYTHON} -m pip install --user 'torch>=2.8.0' torchvision\n"}, T4 + PY, "driver-too-old", "Dockerfile:2"),
+    # ------------------------------------------------ SkyPilot, cog, Modal
+    "a task of SkyPilot": ({"llama.yaml": f"resources:\n  accelerators: H100:2\nsetup: |\n  conda create -n llama python=3.9 -y\n  conda activate llama\n  pip install torch==1.12.1+cu113 --extra-index-url {CU}cu113\nrun: |\n  python main.py\n"}, H100, "gpu-too-new-for-build", "llama.yaml:6"),
+    "a package of cog with its index": ({"cog.yaml": f'build:\n  gpu: true\n  cuda: "11.8"\n  python_version: "3.10"\n  python_packages:\n    - "torch==2.0.1 --extra-index-url {CU}cu118"\n    - "torchvision==0.15.2 --extra-index-url {CU}cu118"\n'}, R5090, "gpu-too-new-for-build", "cog.yaml:6"),
+    "an image of Modal by its old name": ({"app.py": f'import modal\nimage = (\n    modal.Image.from_dockerhub("nvidia/cuda:12.1.1-devel-ubuntu20.04", setup_dockerfile_commands=["RUN apt-get install -y python3-pip"])\n    .pip_install("torch==2.8.0", index_url="{CU}cu118")\n    .pip_install("accelerate")\n)\n'}, T4, "wrong-index-tag", "app.py:4"),
+    "what fails is not mended by what comes later": ({"Dockerfile": f"FROM python:3.11-slim\nRUN pip install torch==2.8.0 --index-url {CU}cu118\nRUN pip install accelerate timm\n"}, T4, "wrong-index-tag", "Dockerfile:2"),
+    # ------------------------------------------------ CTranslate2
+    "the newest faster-whisper on CUDA 11": ({"Dockerfile": "FROM nvidia/cuda:11.7.1-cudnn8-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install faster-whisper\n"}, T4, "missing-cuda-runtime-lib", "Dockerfile:3"),
+    "an older CTranslate2 on cuDNN 9": ({"Dockerfile": "FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install ctranslate2==4.4.0 faster-whisper\n"}, ["gpu=Tesla T4", "driver=550.54.15"], "cudnn-major-mismatch", "Dockerfile:3"),
     # ------------------------------------------------ lists of conda
     "a list of conda": ({"requirements.txt": "# $ conda create --name <env> --file <this file> -c pytorch -c nvidia\npython=3.10\npytorch=2.1.2\npytorch-cuda=12.1\n"}, R5090, "gpu-too-new-for-build", "requirements.txt:3"),
     # ------------------------------------------------ the rest
