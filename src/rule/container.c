@@ -64,8 +64,10 @@ static void run_container_no_gpu_requested(struct judge *j)
 	const struct fact *env = snapshot_env_fact(s, "NVIDIA_VISIBLE_DEVICES");
 	struct finding *f;
 
-	if (!in_running_container(s) || (any_gpu_node(s) && !bare_nodes(s)) || look_is_tegra(j) ||
-	    look_cuda_works(s) || look_bus_without_gpu(j))
+	/* Under WSL, too: what is passed in there is /dev/dxg. */
+	if (!look_in_container(s) || !fact_yes(&s->parts.nodes) ||
+	    (any_gpu_node(s) && !bare_nodes(s)) || look_is_tegra(j) || look_cuda_works(s) ||
+	    look_bus_without_gpu(j))
 		return;
 	f = finding_add(j, FINDING_CONTAINER_NO_GPU_REQUESTED, _("this container"));
 	if (env && (fact_is(env, "void") || fact_is(env, "none") || fact_is(env, "")))
@@ -88,7 +90,8 @@ static void run_container_no_gpu_requested(struct judge *j)
 		finding_fact(j, f, "driver.libcuda.path", &s->driver.libcuda.path, "libcuda.so.1");
 	else
 		finding_evidence(j, f, "nodes", _("no /dev/nvidia*"),
-				 "/dev/nvidia0, /dev/nvidiactl, /dev/nvidia-uvm",
+				 look_is_wsl(s) ? "/dev/dxg"
+						: "/dev/nvidia0, /dev/nvidiactl, /dev/nvidia-uvm",
 				 s->parts.nodes.source ? s->parts.nodes.source : "/dev");
 	finding_fact(j, f, "container.kind", &s->container.kind, NULL);
 	if (env)

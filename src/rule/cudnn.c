@@ -54,14 +54,52 @@ static bool too_old(const char *seen, const char *wanted)
 	       s.part[0] == w.part[0] && s.part[1] < w.part[1];
 }
 
+/* The cuDNN that it gets from the loader, of which the file's name tells the version. */
+static const struct load *tensorflow_load(const struct python *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_loads; i++)
+		if (fact_is(&p->loads[i].package, "tensorflow") &&
+		    strncmp(p->loads[i].name.value, "libcudnn.", 9) == 0 &&
+		    fact_known(&p->loads[i].path) && fact_known(&p->loads[i].version))
+			return &p->loads[i];
+	return NULL;
+}
+
+/* One of the system, where the environment has none. */
+static void tensorflow_loads(struct judge *j, const struct python *p, const struct package *tf,
+			     const struct load *x, const char *wanted)
+{
+	struct finding *f;
+	struct remedy *r;
+
+	if (!too_old(x->version.value, wanted))
+		return;
+	f = finding_add(j, FINDING_CUDNN_VERSION_MISMATCH, look_prefix(p));
+	if (look_torch_cuda(j, &p->torch) || !look_has_nvidia(j->s))
+		f->severity = SEVERITY_WARNING;
+	finding_message(j, f, _("TensorFlow %s was built with cuDNN %s, and loads %s."),
+			tf->version.value, wanted, x->version.value);
+	finding_fact(j, f, "load.path", &x->path, arena_printf(j->a, ">= %s", wanted));
+	finding_fact(j, f, "package.tensorflow", &tf->version, NULL);
+	finding_inferred(f);
+	r = finding_remedy(j, f, "%s",
+			   _("Install TensorFlow with the libraries that belong to it."));
+	remedy_command(j, r, "%s install %s", remedy_pip(j, p),
+		       shell_word(j->a, arena_printf(j->a, "tensorflow[and-cuda]==%s",
+						     tf->version.value)));
+}
+
 static void tensorflow_in(struct judge *j, const struct python *p)
 {
 	const struct package *tf = python_package(p, "tensorflow"), *cudnn = cudnn_package(p);
+	const struct load *x = cudnn ? NULL : tensorflow_load(p);
 	const char *wanted;
 	struct finding *f;
 	struct remedy *r;
 
-	if (!tf || !cudnn || !fact_known(&tf->version))
+	if (!tf || (!cudnn && !x) || !fact_known(&tf->version))
 		return;
 	wanted = tensorflow_cudnn(j, tf->version.value);
 	if (!wanted) {
@@ -70,7 +108,9 @@ static void tensorflow_in(struct judge *j, const struct python *p)
 			   tf->version.value);
 		return;
 	}
-	if (!too_old(cudnn->version.value, wanted))
+	if (x)
+		tensorflow_loads(j, p, tf, x, wanted);
+	if (x || !too_old(cudnn->version.value, wanted))
 		return;
 	f = finding_add(j, FINDING_CUDNN_VERSION_MISMATCH, look_prefix(p));
 	/* PyTorch beside it is served by the very cuDNN that it pins. */

@@ -351,6 +351,7 @@ static const char *own_version(const struct python *p, const char *name)
 		{ .library = "libcufft", .wheel = "nvidia-cufft" },
 		{ .library = "libcusparse.", .wheel = "nvidia-cusparse" },
 		{ .library = "libcusolver", .wheel = "nvidia-cusolver" },
+		{ .library = "libcudnn", .wheel = "nvidia-cudnn" },
 	};
 	size_t i, k, n;
 
@@ -381,6 +382,20 @@ static bool differs(const struct python *p, const struct load *x)
 	       (a.part[0] != b.part[0] || a.part[1] != b.part[1]);
 }
 
+/* TensorFlow and JAX refuse a cuDNN of a lower minor than theirs, which the own copy is a measure
+ * of. */
+static bool older_cudnn(const struct python *p, const struct load *x)
+{
+	const char *own = own_version(p, x->name.value);
+	struct version a, b;
+
+	return is_cudnn(x) && own &&
+	       (fact_is(&x->package, "tensorflow") || fact_is(&x->package, "jax")) &&
+	       fact_known(&x->version) && version_prefix(view_of(own), &a) &&
+	       version_prefix(view_of(x->version.value), &b) && a.n > 1 && b.n > 1 &&
+	       a.part[0] == b.part[0] && a.part[1] > b.part[1];
+}
+
 static bool is_own(const struct load *x)
 {
 	size_t i;
@@ -400,10 +415,10 @@ static void hidden_in(struct judge *j, const struct python *p, const struct load
 
 	if (!fact_known(&x->path) || !x->own.n || is_own(x))
 		return;
-	/* cuDNN of torch has a rule of its own; what lacks nothing and is not torch's is a choice.
-	 */
-	if (!x->missing.n && (is_cudnn(x) || !fact_is(&x->package, "torch") ||
-			      !differs(p, x)))
+	/* cuDNN of torch has a rule of its own; else what lacks nothing and is not torch's is a
+	 * choice. */
+	if (!x->missing.n &&
+	    (fact_is(&x->package, "torch") ? is_cudnn(x) || !differs(p, x) : !older_cudnn(p, x)))
 		return;
 	f = finding_add(j, FINDING_LIB_SHADOWING, look_prefix(p));
 	if (!x->missing.n || !fact_is(&x->package, "torch")) {
