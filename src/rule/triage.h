@@ -104,6 +104,8 @@ void triage_visible(struct triage *t);
 void triage_toolkit(struct triage *t);
 void triage_driver_rules(struct triage *t);
 void triage_install(struct triage *t);
+/* Part of triage_install(): packages beside each other. */
+void triage_packages(struct triage *t);
 /* Speaks against causes where the text shows the GPU at work (t->against). */
 void triage_refute(struct triage *t);
 void triage_frameworks(struct triage *t);
