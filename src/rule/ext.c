@@ -164,6 +164,22 @@ static void cpu_sister(struct judge *j, const struct python *p, const char *name
 	remedy_torch(j, f, p);
 }
 
+static struct finding *no_cuda_code(struct judge *j, const struct python *p,
+				    const struct extension *x, const char *seen)
+{
+	struct finding *f = finding_add(j, FINDING_EXTENSION_BUILT_WITHOUT_CUDA, look_prefix(p));
+
+	f->severity = SEVERITY_WARNING;
+	finding_message(
+		j, f,
+		_("%s holds no CUDA code: it was installed or compiled without its GPU part."),
+		label(j, x));
+	finding_fact(j, f, "extension.path", &x->path, NULL);
+	finding_evidence(j, f, "extension.cuda", seen, _("a library with CUDA code"),
+			 x->path.value);
+	return f;
+}
+
 static void without_cuda_in(struct judge *j, const struct python *p)
 {
 	const struct extension *x;
@@ -178,17 +194,7 @@ static void without_cuda_in(struct judge *j, const struct python *p)
 		x = &p->extensions[i];
 		if (!is_first(p, i) || !has_cuda_half(x->package.value) || any_cuda(p, x))
 			continue;
-		f = finding_add(j, FINDING_EXTENSION_BUILT_WITHOUT_CUDA, look_prefix(p));
-		f->severity = SEVERITY_WARNING;
-		finding_message(
-			j, f,
-			_("%s holds no CUDA code: it was installed or compiled without its GPU "
-			  "part."),
-			label(j, x));
-		finding_fact(j, f, "extension.path", &x->path, NULL);
-		finding_evidence(j, f, "extension.cuda",
-				 x->variants.n ? x->variants.values[0] : _("none"),
-				 _("a library with CUDA code"), x->path.value);
+		f = no_cuda_code(j, p, x, x->variants.n ? x->variants.values[0] : _("none"));
 		finding_fact(j, f, "torch.version", &p->torch.version, NULL);
 		if (strcmp(x->package.value, "bitsandbytes") == 0) {
 			struct remedy *r = finding_remedy(
@@ -222,16 +228,7 @@ static void llama_without_gpu(struct judge *j)
 		x = &p->extensions[i];
 		if (!fact_is(&x->package, "llama-cpp-python") || x->cuda.state != FACT_ABSENT)
 			continue;
-		f = finding_add(j, FINDING_EXTENSION_BUILT_WITHOUT_CUDA, look_prefix(p));
-		f->severity = SEVERITY_WARNING;
-		finding_message(
-			j, f,
-			_("%s holds no CUDA code: it was installed or compiled without its GPU "
-			  "part."),
-			label(j, x));
-		finding_fact(j, f, "extension.path", &x->path, NULL);
-		finding_evidence(j, f, "extension.cuda", _("none"),
-				 _("a library with CUDA code"), x->path.value);
+		f = no_cuda_code(j, p, x, _("none"));
 		r = finding_remedy(
 			j, f, "%s",
 			_("Build llama-cpp-python with CUDA; that needs a toolkit with nvcc. Its notes "
