@@ -28,9 +28,20 @@ static const char *name_of(struct judge *j, size_t gpu)
 
 /* -------- driver-too-old: the minor-version rule */
 
+/* A driver for that CUDA, or a build for the driver that is there. */
+static void newer_or_older(struct judge *j, struct finding *f, const struct python *p,
+			   const char *cuda)
+{
+	const char *branch = remedy_branch(j, cuda);
+
+	if (branch)
+		remedy_driver(j, f, branch, remedy_driver_kind(j));
+	remedy_torch(j, f, p);
+}
+
 static void too_old_in(struct judge *j, const struct python *p, const struct fact *driver)
 {
-	const char *cuda = look_torch_cuda(j, &p->torch), *least, *ceiling, *branch;
+	const char *cuda = look_torch_cuda(j, &p->torch), *least, *ceiling;
 	struct fact ceiling_fact = { 0 };
 	bool inferred, ceiling_inferred;
 	struct finding *f;
@@ -68,10 +79,7 @@ static void too_old_in(struct judge *j, const struct python *p, const struct fac
 		     fact_known(&p->torch.cuda) ? &p->torch.cuda : &p->torch.version, NULL);
 	if (inferred)
 		finding_inferred(f);
-	branch = remedy_branch(j, cuda);
-	if (branch)
-		remedy_driver(j, f, branch, remedy_driver_kind(j));
-	remedy_torch(j, f, p);
+	newer_or_older(j, f, p, cuda);
 }
 
 static void run_driver_too_old(struct judge *j)
@@ -175,7 +183,7 @@ static void no_code(struct judge *j, const struct python *p, size_t gpu,
 static void only_ptx(struct judge *j, const struct python *p, size_t gpu,
 		     const struct look_archs *archs, const char *entry)
 {
-	const char *cuda = look_torch_cuda(j, &p->torch), *ceiling, *branch;
+	const char *cuda = look_torch_cuda(j, &p->torch), *ceiling;
 	struct fact ceiling_fact = { 0 };
 	struct finding *f;
 	bool inferred;
@@ -198,10 +206,7 @@ static void only_ptx(struct judge *j, const struct python *p, size_t gpu,
 	arch_evidence(j, f, p, gpu, archs);
 	if (inferred)
 		finding_inferred(f);
-	branch = remedy_branch(j, cuda);
-	if (branch)
-		remedy_driver(j, f, branch, remedy_driver_kind(j));
-	remedy_torch(j, f, p);
+	newer_or_older(j, f, p, cuda);
 }
 
 /*
