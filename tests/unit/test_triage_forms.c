@@ -57,6 +57,33 @@ static void smi_on_windows(void **state)
 	arena_free(w.a);
 }
 
+/* Of two releases the one that is wanted is not the one that is there, whichever stands first. */
+static void what_is_needed_and_what_is_there(void **state)
+{
+	static const char *const texts[] = {
+		"Driver version 470.57.02 is below the minimum 525.60.11",
+		"This program needs NVIDIA driver 525.60.11 or newer. Found v470.57.02",
+		"driver 470.57.02 found (525.60.11 or later is required)",
+	};
+	struct paste_world w;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(texts); i++) {
+		read_text(&w, texts[i]);
+		is(&w.s.driver.version, "470.57.02", "pasted line 1");
+		assert_true(has(&w, "driver-wanted"));
+		arena_free(w.a);
+	}
+	/* Which of them is which is not said; a third one makes it unclear. */
+	read_text(&w, "drivers 470.57.02 and 525.60.11 were both tried");
+	assert_false(has(&w, "driver-wanted"));
+	arena_free(w.a);
+	read_text(&w, "driver 470.57.02, then 510.47.03; 525.60.11 or newer is needed");
+	assert_false(has(&w, "driver-wanted"));
+	arena_free(w.a);
+}
+
 static void the_same_gpu_twice_is_one(void **state)
 {
 	struct paste_world w;
@@ -784,6 +811,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(smi_tables),
 		cmocka_unit_test(smi_on_windows),
+		cmocka_unit_test(what_is_needed_and_what_is_there),
 		cmocka_unit_test(the_same_gpu_twice_is_one),
 		cmocka_unit_test(smi_listed),
 		cmocka_unit_test(smi_q),
