@@ -211,6 +211,9 @@ static void driver_and_gpu(struct triage *t)
 		if (branch < 100 && last && last <= 470 && !driver && fails(t) &&
 		    triage_has(t, "latest-driver-said"))
 			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, 66, "latest-driver-said");
+		if (branch < 100 && last && last <= 470 && !driver &&
+		    triage_has(t, "driver-not-offered"))
+			f = triage_add(t, FINDING_GPU_DROPPED_BY_DRIVER, 66, "driver-not-offered");
 		if (!f)
 			continue;
 		finding_fact(t->j, f, "gpu.name", &s->gpus[i].name, NULL);
