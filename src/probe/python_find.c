@@ -24,7 +24,8 @@ enum place_how {
 	PLACE_CHILDREN, /* each folder in it may be one */
 	PLACE_SEARCH,	/* `depth` levels below it */
 	PLACE_KERNELS,	/* folders with a kernel.json, which names an interpreter */
-	PLACE_LINES	/* a file with a prefix on each line */
+	PLACE_LINES,	/* a file with a prefix on each line */
+	PLACE_CONDARC	/* conda's settings, which name folders of environments */
 };
 
 struct place {
@@ -51,6 +52,7 @@ static const struct place home_places[] = {
 	{ .path = ".venvs", .how = PLACE_CHILDREN },
 	{ .path = ".conda/envs", .how = PLACE_CHILDREN },
 	{ .path = ".conda/environments.txt", .how = PLACE_LINES },
+	{ .path = ".condarc", .how = PLACE_CONDARC },
 	{ .path = "micromamba/envs", .how = PLACE_CHILDREN },
 	{ .path = ".local/share/jupyter/kernels", .how = PLACE_KERNELS },
 	{ .path = "", .how = PLACE_SEARCH, .depth = 4 },
@@ -72,8 +74,17 @@ static const struct place system_places[] = {
 	{ .path = "/code", .how = PLACE_SEARCH, .depth = 2, .not_live = true },
 	{ .path = "/usr/src/app", .how = PLACE_SEARCH, .depth = 2, .not_live = true },
 	{ .path = "/etc/conda/environments.txt", .how = PLACE_LINES },
+	{ .path = "/etc/conda/.condarc", .how = PLACE_CONDARC },
 	{ .path = "/usr/local/share/jupyter/kernels", .how = PLACE_KERNELS },
 	{ .path = "/usr/share/jupyter/kernels", .how = PLACE_KERNELS },
+};
+
+/* Large trees in which one may lie, when all that is more likely has been looked at. */
+static const struct place last_places[] = {
+	{ .path = "/opt", .how = PLACE_SEARCH, .depth = 4, .not_live = true },
+	{ .path = "/work", .how = PLACE_SEARCH, .depth = 3, .not_live = true },
+	{ .path = "/scratch", .how = PLACE_SEARCH, .depth = 3, .not_live = true },
+	{ .path = "/mnt", .how = PLACE_SEARCH, .depth = 3, .not_live = true },
 };
 
 /* Folders without environments of their own, in which a search would only lose time. */
@@ -216,6 +227,39 @@ static void add_lines(struct py_find *f, const char *file)
 	}
 }
 
+static void add_envs_dir(struct py_find *f, struct view dir)
+{
+	const char *home = snapshot_env(f->p->s, "HOME");
+
+	while (dir.n && (*dir.p == '"' || *dir.p == '\''))
+		dir = view_skip(dir, 1);
+	while (dir.n && (dir.p[dir.n - 1] == '"' || dir.p[dir.n - 1] == '\''))
+		dir.n--;
+	if (dir.n > 2 && view_starts(dir, "~/") && home && home[0] == '/')
+		add_children(f, path_join(f->p->a, home, view_dup(f->p->a, view_skip(dir, 2))));
+	else if (dir.n > 1 && *dir.p == '/')
+		add_children(f, view_dup(f->p->a, dir));
+}
+
+/* The list `envs_dirs` of conda's settings, as conda itself writes it: an entry a line. */
+static void add_condarc(struct py_find *f, const char *file)
+{
+	struct view text, line;
+	bool in_list = false;
+	unsigned i;
+
+	if (sysroot_read(f->p->root, f->p->a, file, TEXT_MAX, &text, NULL) != 0)
+		return;
+	for (i = 0; i < LINES_MAX && view_line(&text, &line); i++) {
+		bool item = view_starts(view_trim(line), "-");
+
+		if (!item)
+			in_list = view_starts(line, "envs_dirs:");
+		else if (in_list)
+			add_envs_dir(f, view_trim(view_skip(view_trim(line), 1)));
+	}
+}
+
 static void look_at(struct py_find *f, const char *top, const struct place *pl)
 {
 	const char *path = pl->path[0] ? path_join(f->p->a, top, pl->path) : top;
@@ -234,6 +278,9 @@ static void look_at(struct py_find *f, const char *top, const struct place *pl)
 		break;
 	case PLACE_LINES:
 		add_lines(f, path);
+		break;
+	case PLACE_CONDARC:
+		add_condarc(f, path);
 		break;
 	}
 }
@@ -297,9 +344,14 @@ static void named_by_variables(struct py_find *f)
 		{ .name = "UV_PYTHON_INSTALL_DIR", .below = "" },
 		{ .name = "MAMBA_ROOT_PREFIX", .below = "envs" },
 	};
+	static const char *const lists[] = { "CONDA_ENVS_PATH", "CONDA_ENVS_DIRS" };
 	const char *value;
+	struct view rest;
 	size_t i;
 
+	for (i = 0; i < ARRAY_LEN(lists); i++)
+		for (rest = view_of(snapshot_env(f->p->s, lists[i])); rest.n;)
+			add_envs_dir(f, view_cut(rest, ':', &rest));
 	for (i = 0; i < ARRAY_LEN(vars); i++) {
 		value = snapshot_env(f->p->s, vars[i].name);
 		if (!value || value[0] != '/')
@@ -321,11 +373,14 @@ void py_find_all(struct py_find *f)
 	for (i = 0; i < ARRAY_LEN(system_places); i++)
 		look_at(f, "/", &system_places[i]);
 	search_homes(f);
-	/* Grows while it is walked: a base environment leads to its envs. */
+	for (i = 0; i < ARRAY_LEN(last_places); i++)
+		look_at(f, "/", &last_places[i]);
+	/* Grows while it is walked: a base environment leads to its envs, a version of pyenv to
+	 * those that its virtualenv plugin made. */
 	for (i = 0; i < f->n; i++) {
 		const char *prefix = f->envs[i].prefix;
 
-		if (f->envs[i].kind == PY_CONDA)
+		if (f->envs[i].kind == PY_CONDA || strstr(prefix, "/versions/"))
 			add_children(f, path_join(f->p->a, prefix, "envs"));
 		if (f->envs[i].kind != PY_SYSTEM)
 			add_kernels(f, path_join(f->p->a, prefix, "share/jupyter/kernels"));

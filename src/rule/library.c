@@ -157,29 +157,20 @@ static const struct package *wanted_of(const struct package *a, const struct jso
 	return look_branch(ma) == major ? a : look_branch(mb) == major ? b : NULL;
 }
 
-static void mixed_pair(struct judge *j, const struct python *p, const struct package *a,
-		       const struct json *row_a, const struct package *b)
+/* They hold the same files in different versions: what is loaded is whichever came last. */
+static void overwritten(struct judge *j, const struct python *p, const struct package *a,
+			const struct package *b, const char *dir, const struct package *wanted)
 {
-	const struct json *row_b = wheel_row(compat_table(j->c, "nvidia_wheel"), b->name.value);
-	const char *cuda = look_torch_cuda(j, &p->torch);
-	const struct package *wanted, *other;
-	struct finding *f;
+	const struct package *other = wanted == a ? b : a;
+	struct finding *f = finding_add(j, FINDING_MIXED_CUDA_WHEELS, look_prefix(p));
 	struct remedy *r;
 
-	if (!row_b || !same_field(row_a, row_b, "library") || !same_field(row_a, row_b, "dir") ||
-	    same_field(row_a, row_b, "major") || !share_file(row_a, a, row_b, b))
-		return;
-	wanted = wanted_of(a, row_a, b, row_b, cuda);
-	other = wanted == a ? b : a;
-	f = finding_add(j, FINDING_MIXED_CUDA_WHEELS, look_prefix(p));
-	/* They hold the same files in different versions: what the framework loads is whichever
-	 * came last. */
-	f->severity = cuda && wanted ? SEVERITY_ERROR : SEVERITY_WARNING;
+	f->severity = wanted ? SEVERITY_ERROR : SEVERITY_WARNING;
 	finding_message(
 		j, f,
 		_("%s %s and %s %s are both installed into %s: one overwrites the other's files."),
 		a->name.value, fact_value(&a->version, ""), b->name.value,
-		fact_value(&b->version, ""), json_get_str(row_a, "dir"));
+		fact_value(&b->version, ""), dir);
 	finding_fact(j, f, arena_printf(j->a, "package.%s", a->name.value), &a->version, NULL);
 	finding_fact(j, f, arena_printf(j->a, "package.%s", b->name.value), &b->version, NULL);
 	if (!wanted)
@@ -193,6 +184,28 @@ static void mixed_pair(struct judge *j, const struct python *p, const struct pac
 	remedy_command(j, r, "%s install --no-deps %s", remedy_pip(j, p),
 		       shell_word(j->a, arena_printf(j->a, "%s==%s", wanted->name.value,
 						     fact_value(&wanted->version, ""))));
+}
+
+static void mixed_pair(struct judge *j, const struct python *p, const struct package *a,
+		       const struct json *row_a, const struct package *b)
+{
+	const struct json *row_b = wheel_row(compat_table(j->c, "nvidia_wheel"), b->name.value);
+	const char *cuda = look_torch_cuda(j, &p->torch);
+	const struct package *wanted;
+
+	if (!row_b || !same_field(row_a, row_b, "library") || !same_field(row_a, row_b, "dir") ||
+	    same_field(row_a, row_b, "major") || !share_file(row_a, a, row_b, b))
+		return;
+	wanted = wanted_of(a, row_a, b, row_b, cuda);
+	overwritten(j, p, a, b, json_get_str(row_a, "dir"), wanted);
+}
+
+/* CuPy has a package for each CUDA, and all of them own the folder cupy. */
+static bool is_cupy(const struct package *pkg)
+{
+	const char *name = fact_value(&pkg->name, "");
+
+	return strcmp(name, "cupy") == 0 || strncmp(name, "cupy-cuda", 9) == 0;
 }
 
 /* Does the framework of this environment ask for one of these files in vain? */
@@ -236,11 +249,34 @@ static void emptied(struct judge *j, const struct python *p, const struct packag
 						     fact_value(&pkg->version, ""))));
 }
 
+static void cupys_in(struct judge *j, const struct python *p)
+{
+	const struct package *a = NULL, *b;
+	size_t i;
+
+	for (i = 0; i < p->n_packages; i++) {
+		b = &p->packages[i];
+		if (!is_cupy(b))
+			continue;
+		if (!a) {
+			a = b;
+			continue;
+		}
+		/* The one of the later CUDA is last in the alphabet. */
+		if (strcmp(a->name.value, b->name.value) < 0)
+			overwritten(j, p, a, b, "cupy", NULL);
+		else
+			overwritten(j, p, b, a, "cupy", NULL);
+		return;
+	}
+}
+
 static void mixed_in(struct judge *j, const struct python *p)
 {
 	const struct json *table, *row;
 	size_t i, k;
 
+	cupys_in(j, p);
 	for (i = 0; i < p->n_packages; i++) {
 		const char *name = fact_value(&p->packages[i].name, "");
 
