@@ -101,6 +101,27 @@ static bool in_wheel(struct triage *t, const struct soname *want)
 	return false;
 }
 
+/* TensorRT's libraries came with pip: tensorrt-libs 8.6.1, tensorrt-cu12 10.3.0. */
+static bool in_tensorrt_wheel(struct triage *t, const struct soname *want)
+{
+	const struct snapshot *s = t->j->s;
+	size_t i;
+
+	if (!s->n_pythons || !isdigit((unsigned char)*want->version) ||
+	    (strncmp(want->name, "libnvinfer", 10) != 0 &&
+	     strncmp(want->name, "libnvonnxparser", 15) != 0))
+		return false;
+	for (i = 0; i < s->pythons[0].n_packages; i++) {
+		const struct package *p = &s->pythons[0].packages[i];
+
+		if (strncmp(fact_value(&p->name, ""), "tensorrt", 8) == 0 &&
+		    strtol(fact_value(&p->version, "0"), NULL, 10) ==
+			    strtol(want->version, NULL, 10))
+			return true;
+	}
+	return false;
+}
+
 /* The major of a package of the system, "libcudnn8" or "libcudnn9-cuda-12", or of conda's cudnn. */
 static long cudnn_package(const struct triage *t, const struct fact **ret)
 {
@@ -230,7 +251,8 @@ static void missing(struct triage *t, const struct sign *g)
 	cudnn = strncmp(want.name, "libcudnn", 8) == 0;
 	have = listed(t, &want, &where);
 	if (have != HAVE_SAME && !cudnn &&
-	    (in_wheel(t, &want) || not_passed(t, &want) || of_toolkit(t, &want)))
+	    (in_wheel(t, &want) || in_tensorrt_wheel(t, &want) || not_passed(t, &want) ||
+	     of_toolkit(t, &want)))
 		have = HAVE_SAME;
 	if (cudnn && have == HAVE_NONE && another_cudnn(t, &want, &where))
 		have = HAVE_OTHER;
