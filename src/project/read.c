@@ -129,6 +129,8 @@ bool project_detect(const char *path, struct view text, enum project_kind *ret)
 			return false;
 		*ret = PROJECT_MODAL;
 	}
+	else if (ends(base, ".sh"))
+		*ret = PROJECT_SCRIPT;
 	else if (strstr(base, "Dockerfile") || strstr(base, "Containerfile") ||
 		 strstr(base, "dockerfile") || first_word_is(text, "FROM"))
 		*ret = PROJECT_DOCKERFILE;

@@ -11,7 +11,7 @@ struct conda {
 	const struct step *s;
 	const struct want *torch, *cuda, *cpuonly, *gpu, *toolkit, *version;
 	bool pytorch_channel, forge, nvidia, defaults;
-	size_t pytorch_at, forge_at;
+	size_t pytorch_at, forge_at, defaults_at;
 	const struct want *asked; /* the package that the question is about; never NULL once set */
 };
 
@@ -37,8 +37,9 @@ static void channels(struct conda *x)
 			x->forge_at = i;
 		} else if (strncmp(c, "nvidia", 6) == 0) {
 			x->nvidia = true;
-		} else if (strcmp(c, "defaults") == 0 || strcmp(c, "main") == 0) {
+		} else if ((strcmp(c, "defaults") == 0 || strcmp(c, "main") == 0) && !x->defaults) {
 			x->defaults = true;
+			x->defaults_at = i;
 		}
 	}
 	if (x->s->n_channels || x->s->tool != BY_CONDA)
@@ -324,6 +325,18 @@ static void conda_python(struct site *t, const struct want *w)
 	fact_set(&t->out->python, t->python, source_at(t, &w->at));
 }
 
+/*
+ * Anaconda's own channel comes first, and no table knows its builds. Only what it does not have
+ * (pytorch-cuda), or a build that is written out, says that it is not meant.
+ */
+static bool from_defaults(const struct conda *x)
+{
+	return x->defaults && x->s->n_channels && !x->cuda && !x->cpuonly &&
+	       !(x->torch && x->torch->build) &&
+	       (!x->pytorch_channel || x->defaults_at < x->pytorch_at) &&
+	       (!x->forge || x->defaults_at < x->forge_at);
+}
+
 void resolve_conda(struct site *t, const struct step *s)
 {
 	struct conda x = { .t = t, .s = s };
@@ -352,6 +365,8 @@ void resolve_conda(struct site *t, const struct step *s)
 			official(&x, o);
 		return;
 	}
+	if (from_defaults(&x))
+		return;
 	if (x.pytorch_channel && (!x.forge || x.pytorch_at < x.forge_at)) {
 		/* What the first channel does not hold comes from the next, where the order is
 		 * free. */

@@ -475,6 +475,13 @@ static bool jax_otherwise(const struct planned *p, const struct wanted *w)
 	       (fact_known(&w->index) && strstr(w->index.value, "jax") && !jax_flavour(p, w));
 }
 
+static bool gpu_torch(const struct planned *p)
+{
+	const struct wanted *torch = project_package(p, "torch");
+
+	return torch && fact_known(&torch->cuda);
+}
+
 static void jax(struct judge *j, const struct planned *p, const struct wanted *w)
 {
 	const char *flavour = jax_flavour(p, w);
@@ -488,6 +495,9 @@ static void jax(struct judge *j, const struct planned *p, const struct wanted *w
 		flavour = "cuda11";
 	if (row)
 		jax_python(j, p, w, row);
+	/* Chosen for the CPU, beside what runs on the GPU. */
+	if (project_extra(w, "cpu") && !flavour && gpu_torch(p))
+		return;
 	if (jax_otherwise(p, w))
 		return;
 	if (!flavour || !project_linux(p))

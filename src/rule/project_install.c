@@ -208,7 +208,9 @@ static void keep_torch(struct judge *j, struct finding *f, const struct wanted *
 static void pairs(struct judge *j, const struct planned *p, const struct wanted *w)
 {
 	bool pair = fact_is(&w->name, "torchvision") || fact_is(&w->name, "torchaudio");
-	const char *v = fact_value(&w->version, "");
+	/* Of a range that is said. */
+	const char *range = project_text(w) + strcspn(project_text(w), "<>=!~ ");
+	const char *v = fact_value(&w->version, range);
 	struct finding *f;
 	struct remedy *r;
 

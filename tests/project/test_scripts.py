@@ -44,6 +44,10 @@ RIGHT = {
     "the newest faster-whisper on cuDNN 9": ({"Dockerfile": "FROM nvidia/cuda:12.3.2-cudnn9-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install faster-whisper\n"}, ["gpu=Tesla T4", "driver=550.54.15"], None, None),
     "an older CTranslate2 on cuDNN 8": ({"Dockerfile": "FROM nvidia/cuda:12.2.2-cudnn8-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install 'ctranslate2<4.5' faster-whisper\n"}, ["gpu=Tesla T4", "driver=550.54.15"], None, None),
     "faster-whisper for the CPU": ({"Dockerfile": "FROM python:3.11-slim\nRUN pip install faster-whisper\n"}, T4, None, None),
+    "jax for the CPU beside torch": ({"requirements.txt": f"--extra-index-url {CU}cu121\ntensorflow-cpu~=2.16.1\ntorch==2.3.0+cu121\njax[cpu]\n"}, T4 + PY, None, None),
+    # ------------------------------------------------ channels
+    "Anaconda's channel first": ({"environment.yml": "channels:\n  - defaults\n  - pytorch\n  - conda-forge\ndependencies:\n  - python>=3.10\n  - pytorch\n  - torchaudio\n"}, A100, None, None),
+    "a script that makes a Dockerfile": ({"generate-Dockerfile.sh": "#!/bin/bash\ncd $(dirname $0)\necho 'FROM nvidia/cuda' > Dockerfile\n"}, T4, None, None),
     # ------------------------------------------------ the rest
     "Windows wheels of a Pipfile": ({"Pipfile": f'[packages]\ntorch = {{version = "==2.0.0", file = "{CU}cu118/torch-2.0.0%2Bcu118-cp311-cp311-win_amd64.whl"}}\ntorchvision = {{file = "{CU}cu118/torchvision-0.15.1%2Bcu118-cp311-cp311-win_amd64.whl"}}\n[requires]\npython_version = "3.11"\n'}, WIN, None, None),
     "an extra of jax as it is spelled now": ({"requirements.txt": "jax[cuda12-local]\n"}, A100 + ["python=3.12"], None, None),
@@ -58,6 +62,8 @@ BROKEN = {
     "the second environment": ({"install.sh": f"conda create -n a python=3.10 -y\npip install torch==2.5.1 -i {CU}cu121\nconda create -n b python=3.9 -y\npip install torch==2.12.0\n"}, A100, "python-no-wheel", "install.sh:4"),
     "another's Python": ({"Dockerfile": "FROM example.org/runner:cuda\nRUN ${PYTHON} -m pip install --user 'torch>=2.8.0' torchvision\n"}, T4 + PY, "driver-too-old", "Dockerfile:2"),
     # ------------------------------------------------ SkyPilot, cog, Modal
+    "jax for the CPU alone": ({"requirements.txt": "jax[cpu]\n"}, T4 + PY, "jax-cpu-only", "requirements.txt:1"),
+    "pytorch-cuda is no package of Anaconda's": ({"environment.yml": "channels:\n  - defaults\n  - pytorch\n  - nvidia\ndependencies:\n  - python=3.10\n  - pytorch=2.1.2\n  - pytorch-cuda=12.1\n"}, R5090, "gpu-too-new-for-build", "environment.yml:7"),
     "a task of SkyPilot": ({"llama.yaml": f"resources:\n  accelerators: H100:2\nsetup: |\n  conda create -n llama python=3.9 -y\n  conda activate llama\n  pip install torch==1.12.1+cu113 --extra-index-url {CU}cu113\nrun: |\n  python main.py\n"}, H100, "gpu-too-new-for-build", "llama.yaml:6"),
     "a package of cog with its index": ({"cog.yaml": f'build:\n  gpu: true\n  cuda: "11.8"\n  python_version: "3.10"\n  python_packages:\n    - "torch==2.0.1 --extra-index-url {CU}cu118"\n    - "torchvision==0.15.2 --extra-index-url {CU}cu118"\n'}, R5090, "gpu-too-new-for-build", "cog.yaml:6"),
     "an image of Modal by its old name": ({"app.py": f'import modal\nimage = (\n    modal.Image.from_dockerhub("nvidia/cuda:12.1.1-devel-ubuntu20.04", setup_dockerfile_commands=["RUN apt-get install -y python3-pip"])\n    .pip_install("torch==2.8.0", index_url="{CU}cu118")\n    .pip_install("accelerate")\n)\n'}, T4, "wrong-index-tag", "app.py:4"),
