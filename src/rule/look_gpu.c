@@ -84,6 +84,31 @@ bool look_arch_list_covers(const char *list, int cc)
 	return covered;
 }
 
+/* Is this one driven by more drivers than that one: later ones, else earlier ones? */
+static bool kinder(const struct gpu_row *a, const struct gpu_row *b)
+{
+	const char *first = a->first_driver, *other = b->first_driver;
+
+	if (!a->last_driver != !b->last_driver)
+		return !a->last_driver;
+	return other && (!first || version_cmp_str(first, other) < 0);
+}
+
+/*
+ * Several boards of one name, some on a later chip: nothing is said of a driver that would be
+ * wrong for one of them.
+ */
+static const struct gpu_row *kindest_row(const struct gpu_match *m)
+{
+	const struct gpu_row *best = m->rows[0];
+	size_t i;
+
+	for (i = 1; i < m->n; i++)
+		if (kinder(m->rows[i], best))
+			best = m->rows[i];
+	return best;
+}
+
 const struct gpu_row *look_gpu_row(struct judge *j, const struct gpu *g)
 {
 	const char *id = fact_value(&g->pci_id, NULL), *sub = fact_value(&g->subsystem, NULL);
@@ -106,10 +131,8 @@ const struct gpu_row *look_gpu_row(struct judge *j, const struct gpu *g)
 		for (i = 0; fact_known(&g->chip) && i < m.n; i++)
 			if (m.rows[i]->chip && strcmp(m.rows[i]->chip, g->chip.value) == 0)
 				return m.rows[i];
-		/* Several boards of one name: what all rows share is in the first one, as far as
-		 * rules ask. */
 		if (m.n > 1 && m.cc > 0)
-			return m.rows[0];
+			return kindest_row(&m);
 	}
 	return look_cc(g) > 0 ? compat_gpu_of_cc(j->c, look_cc(g)) : NULL;
 }

@@ -188,6 +188,16 @@ static void conda_cpu(struct judge *j, const struct planned *p, const struct wan
 	r->risk = RISK_SAFE;
 }
 
+/* Another framework has the GPU: jax or TensorFlow with the extra that brings CUDA. */
+static bool gpu_elsewhere(const struct planned *p)
+{
+	const struct wanted *jax = project_package(p, "jax");
+	const struct wanted *tensorflow = project_package(p, "tensorflow");
+
+	return (jax && view_find(view_of(fact_value(&jax->extras, "")), "cuda") >= 0) ||
+	       (tensorflow && project_extra(tensorflow, "and-cuda"));
+}
+
 static void without_cuda(struct judge *j, const struct planned *p, const struct wanted *w)
 {
 	bool own_index = fact_known(&w->index) && strstr(w->index.value, "/cpu");
@@ -203,6 +213,9 @@ static void without_cuda(struct judge *j, const struct planned *p, const struct 
 	f = project_finding(
 		j, elsewhere && !own_index ? FINDING_CPU_ONLY_PLATFORM : FINDING_CPU_ONLY_WHEEL, p,
 		"torch", &w->text, NULL);
+	/* Chosen for the CPU, to read data or to convert. */
+	if (own_index && gpu_elsewhere(p))
+		f->severity = SEVERITY_WARNING;
 	finding_message(
 		j, f,
 		_("torch %s would be installed, which has no CUDA code: %s serves it for %s."),

@@ -45,6 +45,10 @@ RIGHT = {
     "an older CTranslate2 on cuDNN 8": ({"Dockerfile": "FROM nvidia/cuda:12.2.2-cudnn8-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install 'ctranslate2<4.5' faster-whisper\n"}, ["gpu=Tesla T4", "driver=550.54.15"], None, None),
     "faster-whisper for the CPU": ({"Dockerfile": "FROM python:3.11-slim\nRUN pip install faster-whisper\n"}, T4, None, None),
     "jax for the CPU beside torch": ({"requirements.txt": f"--extra-index-url {CU}cu121\ntensorflow-cpu~=2.16.1\ntorch==2.3.0+cu121\njax[cpu]\n"}, T4 + PY, None, None),
+    "torch for the CPU beside jax": ({"requirements.txt": f"--extra-index-url {CU}cpu\njax[cuda12]==0.4.30\ntorch==2.3.1+cpu\n"}, T4 + PY, None, None),
+    "torch for the CPU beside TensorFlow": ({"requirements.txt": f"tensorflow[and-cuda]~=2.19\n--extra-index-url {CU}cpu\ntorch>=2.1.0\n"}, ["gpu=NVIDIA A10", "driver=550.54.15", "os=linux", "arch=x86_64", "glibc=2.35"] + PY, None, None),
+    # ------------------------------------------------ GPUs
+    "a name that a later chip bears, too": ({"compose.yaml": "services:\n  a:\n    image: nvidia/cuda:12.2.0-base-ubuntu22.04\n    gpus: all\n"}, ["gpu=NVIDIA GeForce RTX 4070", "driver=535.183.01"], None, None),
     # ------------------------------------------------ channels
     "Anaconda's channel first": ({"environment.yml": "channels:\n  - defaults\n  - pytorch\n  - conda-forge\ndependencies:\n  - python>=3.10\n  - pytorch\n  - torchaudio\n"}, A100, None, None),
     "a script that makes a Dockerfile": ({"generate-Dockerfile.sh": "#!/bin/bash\ncd $(dirname $0)\necho 'FROM nvidia/cuda' > Dockerfile\n"}, T4, None, None),
