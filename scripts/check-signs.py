@@ -6,7 +6,7 @@ every condition that waits for one which nothing makes, so that it never holds.
 A sign is made by a row of the table "signatures" (its id and tags) or by an extractor
 (src/triage), an atom by rule/triage_atoms.c. It is read where a rule or an extractor names it, or
 by the row itself ("for", "against", "facts"). A row that nothing reads and whose line is worth
-showing where nothing decides has "shown": true.
+showing where nothing decides has "shown": true. A tag is what several have in common.
 """
 import glob
 import json
@@ -113,6 +113,13 @@ def main():
             print(f"row: {r['id']}: is read, and says \"shown\"")
     for tag in sorted(tags - read):
         print(f"tag: {tag}: no rule reads it")
+    of = {}
+    for r in rows:
+        for tag in r.get("tags", []):
+            of.setdefault(tag, []).append(r["id"])
+    for tag, ids in sorted(of.items()):
+        if len(ids) == 1 and tag not in literals and all(tag != r["id"] for r in rows):
+            print(f"tag: {tag}: row {ids[0]} alone has it: name the row so, or the rule the row")
     for name in sorted(set(made) - read - speaking - {r["id"] for r in rows}):
         if not name.startswith(MADE_BY_PREFIX):
             print(f"sign: {name} ({made[name]}): no rule reads it")

@@ -11,7 +11,7 @@ of() { # KIND
 	grep -a "^$1: " <<<"$log" | head -n 30
 }
 tap "a row of the table of signatures is read, or says that it is shown" "$(of row)"
-tap "a tag of that table is read" "$(of tag)"
+tap "a tag of that table is read, and more than one row has it" "$(of tag)"
 tap "the sign of an extractor is read" "$(of sign)"
 tap "what a condition names is made by something, and no condition contradicts itself" "$(of term)"
 tap "no remedy is hidden by an earlier one of its finding" "$(of hidden)"
