@@ -318,7 +318,7 @@ static void no_driver(struct triage *t)
 		if (i + 1 < s->n_gpus)
 			continue;
 		f = triage_add(t, FINDING_NO_DRIVER_CAN_HELP, least ? 92 : 86,
-			       "driver-too-old-torch|insufficient-driver|insufficient-driver-code");
+			       "driver-too-old-torch|cuda-35");
 		finding_message(t->j, f,
 				_("Branch %s is the last that drives this GPU, and the wanted CUDA "
 				  "needs a newer one."),

@@ -23,7 +23,7 @@ static const struct number numbers[] = {
 	{ 10, "invalid-ordinal" },
 	{ 30, "cuda-999" },
 	{ 34, "stub-library" },
-	{ 35, "insufficient-driver" },
+	{ 35, "cuda-35" },
 	{ 38, "no-device-100" },
 	{ 39, "ecc-error" },
 	{ 46, "devices-busy" },

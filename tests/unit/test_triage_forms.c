@@ -734,7 +734,7 @@ static void numbers_of_errors(void **state)
 		{ "PyCUDA: cuInit failed: 34", "stub-library" },
 		{ "Warp CUDA error 34 (in function init_cuda_driver)", "stub-library" },
 		{ "Cuda driver error 34 in call at file 'x.h'", "stub-library" },
-		{ "cudaGetDeviceCount returned 35", "insufficient-driver" },
+		{ "cudaGetDeviceCount returned 35", "cuda-35" },
 		{ "CUDA Runtime Error(46)", "devices-busy" },
 		{ "THCudaCheck FAIL file=THCStorage.cu line=66 error=46 : all", "devices-busy" },
 		{ "cuda driver library init failure: 3", "init-error-3" },
