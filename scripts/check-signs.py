@@ -78,8 +78,9 @@ def term_lists():
         for literal in LITERAL.findall(text):
             if TERMS.fullmatch(literal):
                 yield path, literal
-        for args in arguments(text, r"triage_(?:has|sign|value|holds)"):
-            terms = LITERAL.fullmatch(args[1]) if len(args) > 1 else None
+        for args in arguments(text, r"triage_(?:has|sign|value|holds|add)"):
+            at = 3 if len(args) == 4 else 1
+            terms = LITERAL.fullmatch(args[at]) if len(args) > at else None
             if terms:
                 yield path + ":", terms.group(1)
 
