@@ -231,7 +231,7 @@ static void capability_there(struct triage *t)
 	if (triage_has(t, "bf16-cc") && archs_lowest_cc(t->j->s) >= 80)
 		t->against[FINDING_GPU_FEATURE_UNSUPPORTED] = true;
 	if (want > 0 && archs_lowest_cc(t->j->s) >= want && triage_has(t, "cc-at-least") &&
-	    !triage_holds(t, "fp8-cc|fp8-arch|bf16-cc|triton-old-gpu|fa-ampere|awq-marlin-cc",
+	    !triage_holds(t, "fp8-cc|fp8-arch|bf16-cc|triton-old-gpu|fa-ampere",
 			  NULL))
 		t->against[FINDING_GPU_FEATURE_UNSUPPORTED] = true;
 }
