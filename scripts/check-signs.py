@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """check-signs.py: a line "TEST: what is wrong" for every sign of triage that nothing reads, and for
-every condition that waits for one which nothing makes, so that it never holds.
+every condition that waits for one which nothing makes, so that it never holds; and for every fact
+of a row that no snapshot has.
 
 A sign is made by a row of the table "signatures" (its id and tags) or by an extractor
 (src/triage), an atom by rule/triage_atoms.c. It is read where a rule or an extractor names it, or
@@ -137,7 +138,11 @@ def main():
                     print(f"term: {place}: nothing makes {n}")
                 if not term.startswith("!") and "!" + term in terms.split():
                     print(f"term: {place}: {term} and !{term}")
+    facts = set(LITERAL.findall(source("src/triage/paste_fact.c")))
     for r in rows:
+        for n in r.get("facts", {}):
+            if n not in facts and not n.startswith("package."):
+                print(f"fact: signatures {r['id']}: no fact is called {n}")
         for n in words(r.get("with", "")):
             if n not in known:
                 print(f"term: signatures {r['id']}: nothing makes {n}")
