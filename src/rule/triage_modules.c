@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules that hold the driver's modules against the kernel that runs and against each other, and the
  * memory regions that the kernel found no room for. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -337,6 +338,31 @@ static void regions(struct triage *t)
 	finding_evidence(t->j, f, "text", failed->text.value, NULL, failed->text.source);
 }
 
+/* An image for Jetsons names the release of L4T that it is for, and takes the driver of its host.
+ */
+static void l4t_of_image(struct triage *t)
+{
+	static const long of_jetpack[] = { 32, 35, 36, 38 };
+	const char *image = triage_value(t, "l4t-image"), *host = triage_value(t, "l4t-host");
+	long wants = image ? strtol(image, NULL, 10) : 0, has = host ? strtol(host, NULL, 10) : 0;
+	struct finding *f;
+
+	if (has >= 4 && has < 8)
+		has = of_jetpack[has - 4];
+	if (!has || wants <= has ||
+	    !triage_holds(t,
+			  "cuda-fails|cuda-available-false|said-false|no-device|no-driver-seen|"
+			  "libcuda-missing !cpu-index",
+			  NULL))
+		return;
+	f = triage_add(t, FINDING_IMAGE_REQUIRES_NEWER_DRIVER, 82, "l4t-image");
+	finding_message(
+		t->j, f,
+		_("The image is for L4T r%ld, and the Jetson has r%ld: its driver comes with "
+		  "JetPack and is too old for it."),
+		wants, has);
+}
+
 void triage_modules(struct triage *t)
 {
 	dkms(t);
@@ -349,4 +375,5 @@ void triage_modules(struct triage *t)
 	listed_elsewhere(t);
 	module_set(t);
 	regions(t);
+	l4t_of_image(t);
 }
