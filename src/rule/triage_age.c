@@ -193,6 +193,17 @@ static bool end_of_range(struct triage *t, const struct cuda_row *row)
 	return false;
 }
 
+/* A build that finds the GPU and fails at its first work, and whose CUDA is from before it. */
+static void fails_beyond(struct triage *t)
+{
+	const struct snapshot *s = t->j->s;
+	const char *cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
+
+	if (cuda && !misfit_known(t) &&
+	    triage_holds(t, "cuda-available-true error-seen !works !oom !addon-named", NULL))
+		beyond(t, compat_cuda(t->j->c, cuda));
+}
+
 /* Only "no kernel image", a GPU and no list: the ends of the range are plain. */
 void archs_by_age(struct triage *t)
 {
@@ -202,8 +213,11 @@ void archs_by_age(struct triage *t)
 	const char *cuda, *newest;
 	const struct torch *torch;
 
-	if ((!triage_has(t, "no-kernel-image") && !triage_has(t, "arch-misfit")) || !s->n_gpus ||
-	    misfit_known(t) || triage_compiled(t))
+	if (!triage_has(t, "no-kernel-image") && !triage_has(t, "arch-misfit")) {
+		fails_beyond(t);
+		return;
+	}
+	if (!s->n_gpus || misfit_known(t) || triage_compiled(t))
 		return;
 	cuda = s->n_pythons ? look_torch_cuda(t->j, &s->pythons[0].torch) : NULL;
 	if (!cuda)
