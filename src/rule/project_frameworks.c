@@ -475,11 +475,13 @@ static bool jax_otherwise(const struct planned *p, const struct wanted *w)
 	       (fact_known(&w->index) && strstr(w->index.value, "jax") && !jax_flavour(p, w));
 }
 
-static bool gpu_torch(const struct planned *p)
+static bool gpu_elsewhere(const struct planned *p)
 {
 	const struct wanted *torch = project_package(p, "torch");
+	const struct wanted *tensorflow = project_package(p, "tensorflow");
 
-	return torch && fact_known(&torch->cuda);
+	return (torch && fact_known(&torch->cuda)) ||
+	       (tensorflow && project_extra(tensorflow, "and-cuda"));
 }
 
 static void jax(struct judge *j, const struct planned *p, const struct wanted *w)
@@ -496,7 +498,7 @@ static void jax(struct judge *j, const struct planned *p, const struct wanted *w
 	if (row)
 		jax_python(j, p, w, row);
 	/* Chosen for the CPU, beside what runs on the GPU. */
-	if (project_extra(w, "cpu") && !flavour && gpu_torch(p))
+	if (project_extra(w, "cpu") && !flavour && gpu_elsewhere(p))
 		return;
 	if (jax_otherwise(p, w))
 		return;

@@ -46,7 +46,7 @@ RIGHT = {
     "faster-whisper for the CPU": ({"Dockerfile": "FROM python:3.11-slim\nRUN pip install faster-whisper\n"}, T4, None, None),
     "jax for the CPU beside torch": ({"requirements.txt": f"--extra-index-url {CU}cu121\ntensorflow-cpu~=2.16.1\ntorch==2.3.0+cu121\njax[cpu]\n"}, T4 + PY, None, None),
     "torch for the CPU beside jax": ({"requirements.txt": f"--extra-index-url {CU}cpu\njax[cuda12]==0.4.30\ntorch==2.3.1+cpu\n"}, T4 + PY, None, None),
-    "torch for the CPU beside TensorFlow": ({"requirements.txt": f"tensorflow[and-cuda]~=2.19\n--extra-index-url {CU}cpu\ntorch>=2.1.0\n"}, ["gpu=NVIDIA A10", "driver=550.54.15", "os=linux", "arch=x86_64", "glibc=2.35"] + PY, None, None),
+    "torch and jax for the CPU beside TensorFlow": ({"requirements.txt": f"tensorflow[and-cuda]~=2.19\n--extra-index-url {CU}cpu\ntorch>=2.1.0\njax[cpu]\n"}, ["gpu=NVIDIA A10", "driver=550.54.15", "os=linux", "arch=x86_64", "glibc=2.35"] + PY, None, None),
     # ------------------------------------------------ GPUs
     "a name that a later chip bears, too": ({"compose.yaml": "services:\n  a:\n    image: nvidia/cuda:12.2.0-base-ubuntu22.04\n    gpus: all\n"}, ["gpu=NVIDIA GeForce RTX 4070", "driver=535.183.01"], None, None),
     # ------------------------------------------------ channels
