@@ -264,6 +264,14 @@ static void read_targets(struct look *k, int fd, const struct elf *e, const char
 		fact_list_set(f, names, n, path);
 }
 
+/* A download or an unpacking that ended early: what the headers speak of is not in the file. */
+static const char *cut_off(const struct elf *e)
+{
+	return e->damage && (strstr(e->damage, "past the end") || strstr(e->damage, "shorter"))
+		       ? e->damage
+		       : NULL;
+}
+
 /* The library that holds the GPU code; before 1.5 it had other names. */
 static void read_cuda_library(struct look *k)
 {
@@ -284,6 +292,9 @@ static void read_cuda_library(struct look *k)
 		fact_flag(&k->t->has_cuda_library, true, path);
 		fd = sysroot_open_file(k->p->root, path);
 		r = fd < 0 ? fd : elf_read(k->p->a, fd, &e);
+		if (r == -ENOEXEC || (r == 0 && cut_off(&e)))
+			fact_broken(&k->t->has_cuda_library, path,
+				    r ? N_("not a library") : cut_off(&e));
 		if (r == 0) {
 			higher_glibc(k, e.glibc, path);
 			read_targets(k, fd, &e, path);

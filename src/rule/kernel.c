@@ -134,6 +134,10 @@ static void run_gpu_dropped_by_driver(struct judge *j)
 		if (!dropped(j, row, driver->value))
 			continue;
 		f = finding_add(j, FINDING_GPU_DROPPED_BY_DRIVER, gpu_subject(j, i));
+		/* Beside GPUs that work another driver has it: it serves a screen. */
+		if (look_cuda_works(j->s) && fact_known(&g->kernel_driver) &&
+		    !fact_is(&g->kernel_driver, "nvidia"))
+			f->severity = SEVERITY_WARNING;
 		finding_message(
 			j, f,
 			_("Driver %s no longer supports this GPU (%s); branch %s is the last that "

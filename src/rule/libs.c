@@ -328,12 +328,37 @@ static void lacking_in(struct judge *j, const struct python *p)
 	}
 }
 
+/* torch's own library of GPU code was not written whole: importing torch fails. */
+static void cut_in(struct judge *j, const struct python *p)
+{
+	const struct fact *lib = &p->torch.has_cuda_library;
+	const char *slash, *name;
+	struct finding *f;
+	struct remedy *r;
+
+	if (lib->state != FACT_BROKEN || !lib->source)
+		return;
+	slash = strrchr(lib->source, '/');
+	name = slash ? slash + 1 : lib->source;
+	f = finding_add(j, FINDING_MISSING_CUDA_RUNTIME_LIB, look_prefix(p));
+	finding_message(j, f, _("%s needs %s, and the file that is there (%s) is no library."),
+			"torch", name, lib->source);
+	finding_evidence(j, f, name, lib->why, _("found by the loader"), lib->source);
+	r = finding_remedy(j, f, "%s",
+			   _("Install torch anew, so that pip brings the libraries that it pins."));
+	remedy_command(j, r, "%s install --force-reinstall %s", remedy_pip(j, p),
+		       shell_word(j->a,
+				  arena_printf(j->a, "torch==%s", look_torch_release(j, &p->torch))));
+}
+
 static void run_lacking(struct judge *j)
 {
 	size_t i;
 
-	for (i = 0; i < j->s->n_pythons; i++)
+	for (i = 0; i < j->s->n_pythons; i++) {
 		lacking_in(j, &j->s->pythons[i]);
+		cut_in(j, &j->s->pythons[i]);
+	}
 }
 
 /* -------- lib-shadowing */

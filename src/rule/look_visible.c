@@ -145,6 +145,10 @@ bool look_gpu_used(const struct snapshot *s, size_t index)
 
 	if (!look_is_nvidia(&s->gpus[index]))
 		return false;
+	/* Where CUDA works, a card that another driver holds is none that it sees. */
+	if (look_cuda_works(s) && fact_known(&s->gpus[index].kernel_driver) &&
+	    !fact_is(&s->gpus[index].kernel_driver, "nvidia"))
+		return false;
 	if (!visible)
 		return true;
 	rest = view_of(visible);

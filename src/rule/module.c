@@ -161,6 +161,18 @@ static void run_driver_module_not_built(struct judge *j)
 
 /* -------- another driver holds the GPU */
 
+/* Beside GPUs that work, one that this branch does not drive is rightly left to another driver. */
+static bool branch_drives(struct judge *j, const struct gpu *g)
+{
+	const struct gpu_row *row = look_gpu_row(j, g);
+	const struct fact *driver = look_driver(j->s);
+
+	return row && driver && row->first_driver &&
+	       look_branch(driver->value) >= look_branch(row->first_driver) &&
+	       (!row->last_driver ||
+		look_branch(driver->value) <= look_branch(row->last_driver));
+}
+
 static void run_nouveau_bound(struct judge *j)
 {
 	struct finding *f;
@@ -168,11 +180,14 @@ static void run_nouveau_bound(struct judge *j)
 	size_t i;
 
 	if (!look_is_linux_host(j) || !look_driver_installed(j->s) ||
-	    judge_has(j, FINDING_DRIVER_MODULE_NOT_BUILT) || look_cuda_works(j->s))
+	    judge_has(j, FINDING_DRIVER_MODULE_NOT_BUILT))
 		return;
 	for (i = 0; i < j->s->n_gpus; i++) {
 		const struct gpu *g = &j->s->gpus[i];
 		const char *holder = fact_value(&g->kernel_driver, "");
+
+		if (look_cuda_works(j->s) && !branch_drives(j, g))
+			continue;
 
 		if (!look_is_nvidia(g) || look_gpu_works(g) ||
 		    (strcmp(holder, "nouveau") != 0 && strcmp(holder, "nvidiafb") != 0 &&
@@ -180,6 +195,8 @@ static void run_nouveau_bound(struct judge *j)
 		     strcmp(holder, "nova-core") != 0))
 			continue;
 		f = finding_add(j, FINDING_NOUVEAU_BOUND, gpu_subject(j, i));
+		if (look_cuda_works(j->s))
+			f->severity = SEVERITY_WARNING;
 		finding_message(
 			j, f,
 			_("The kernel driver %s holds the GPU, so the installed NVIDIA driver "
