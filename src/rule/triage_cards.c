@@ -327,9 +327,30 @@ static void no_driver(struct triage *t)
 	}
 }
 
+/* A program names the compute capability that it needs, and every GPU here has less. */
+static void capability_needed(struct triage *t)
+{
+	const char *want = triage_value(t, "capability-needed");
+	const struct snapshot *s = t->j->s;
+	int least = want ? (int)(strtod(want, NULL) * 10 + 0.5) : 0;
+	struct finding *f;
+	size_t i;
+
+	for (i = 0; i < s->n_gpus; i++)
+		if (look_cc(&s->gpus[i]) <= 0 || look_cc(&s->gpus[i]) >= least)
+			return;
+	if (!least || !s->n_gpus)
+		return;
+	f = triage_add(t, FINDING_GPU_TOO_OLD_FOR_BUILD, 74, "capability-needed");
+	f->message = _("The program says which compute capability it needs at least, and this GPU "
+		       "has less.");
+	finding_fact(t->j, f, "gpu.compute_capability", &s->gpus[0].compute_capability, want);
+}
+
 void triage_cards(struct triage *t)
 {
 	driver_and_gpu(t);
+	capability_needed(t);
 	series_named(t);
 	legacy_named(t);
 	no_driver(t);

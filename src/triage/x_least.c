@@ -30,18 +30,24 @@ static void driver(struct paste *p, size_t i, const char *least, const char *her
 }
 
 /* A feature that wants a newer GPU leaves the rest of the build as it is: other rows know those. */
+static bool of_feature(struct paste *p, size_t i)
+{
+	return paste_match(
+		p,
+		"\\b(?:bf16|bfloat16|[bm]?x?fp\\d+|float8|int[48]|flash\\w*|attention|tensor cores?|"
+		"marlin|awq|gptq|quanti\\w+|kernels?|precision|cooperative|features?|dtype|"
+		"cache|op|backend)\\b",
+		p->t.lines[i].s, NULL);
+}
+
+/* here: NULL where it is another line, if any, that tells of the GPU. */
 static void capability(struct paste *p, size_t i, const char *least, const char *here)
 {
-	if (version_cmp_str(here, least) >= 0 ||
-	    paste_match(
-		    p,
-		    "\\b(?:bf16|bfloat16|[bm]?x?fp\\d+|float8|int[48]|flash\\w*|attention|tensor cores?|"
-		    "marlin|awq|gptq|quanti\\w+|kernels?|precision|cooperative|features?|dtype|"
-		    "cache|op|backend)\\b",
-		    p->t.lines[i].s, NULL))
+	if ((here && version_cmp_str(here, least) >= 0) || of_feature(p, i))
 		return;
-	sign_add(p, "capability-least", i, view_of(least));
-	paste_fact(p, "gpu.cc", view_of(here), i);
+	sign_add(p, here ? "capability-least" : "capability-needed", i, view_of(least));
+	if (here)
+		paste_fact(p, "gpu.cc", view_of(here), i);
 }
 
 static void driver_cuda(struct paste *p, size_t i, const char *least, const char *here)
@@ -67,6 +73,7 @@ static const struct quantity {
 	const char *version;
 	const char *wanted; /* before it; NULL: the usual words */
 	bool coded;	    /* 11040 is 11.4 */
+	bool alone;	    /* what is wanted counts without what is here, too */
 	void (*take)(struct paste *p, size_t i, const char *least, const char *here);
 } quantities[] = {
 	{ .hint = "river",
@@ -74,6 +81,7 @@ static const struct quantity {
 	  .take = driver },
 	{ .hint = "apability",
 	  .version = "(?<![\\w.-])((?:[1-9]|1[0-2])\\.\\d)(?![\\w.]*\\w)",
+	  .alone = true,
 	  .take = capability },
 	{ .hint = "SM ",
 	  .version = "\\bSM ((?:[1-9]|1[0-2])\\.\\d)(?![\\w.]*\\w)",
@@ -134,8 +142,11 @@ static void compare(struct paste *p, const struct quantity *q, size_t i)
 {
 	struct release r[VERSIONS];
 	const struct release *least, *here;
+	size_t n = releases(p, q, p->t.lines[i].s, r);
 
-	if (releases(p, q, p->t.lines[i].s, r) != 2 || r[0].wanted == r[1].wanted)
+	if (n == 1 && r[0].wanted && q->alone)
+		q->take(p, i, text_of(p, q, r[0].v), NULL);
+	if (n != 2 || r[0].wanted == r[1].wanted)
 		return;
 	least = r[0].wanted ? &r[0] : &r[1];
 	here = r[0].wanted ? &r[1] : &r[0];

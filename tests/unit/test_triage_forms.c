@@ -75,6 +75,14 @@ static void what_is_needed_and_what_is_there(void **state)
 		assert_true(has(&w, "driver-wanted"));
 		arena_free(w.a);
 	}
+	read_text(&w, "init failed. CUDA driver version: 11040, runtime version: 12010");
+	is(&w.s.driver.cuda_ceiling, "11.4", "pasted line 1");
+	assert_true(has(&w, "needs-cuda-fails"));
+	arena_free(w.a);
+	read_text(&w, "needs SM 7.0, device has SM 6.1");
+	is(&w.s.gpus[0].compute_capability, "6.1", "pasted line 1");
+	assert_true(has(&w, "capability-least"));
+	arena_free(w.a);
 	/* Which of them is which is not said; a third one makes it unclear. */
 	read_text(&w, "drivers 470.57.02 and 525.60.11 were both tried");
 	assert_false(has(&w, "driver-wanted"));
