@@ -45,6 +45,19 @@ static void spaced(char *s)
 			s[i] = ' ';
 }
 
+/* "RTX 6000 PRO", as people say, is sold as "RTX PRO 6000". */
+static void pro_first(char *s)
+{
+	char *g = strcasestr(s, "RTX "), *n = g ? g + 4 : NULL;
+	char number[4];
+
+	if (!n || strspn(n, "0123456789") != 4 || strncasecmp(n + 4, " PRO", 4) != 0)
+		return;
+	memcpy(number, n, sizeof(number));
+	memcpy(n, "PRO ", 4);
+	memcpy(n + 4, number, sizeof(number));
+}
+
 void paste_gpu(struct paste *p, struct view name, size_t line)
 {
 	struct gpu *g;
@@ -59,6 +72,7 @@ void paste_gpu(struct paste *p, struct view name, size_t line)
 	s = view_dup(p->a, name);
 	spaced(s);
 	rtx_said_gtx(s);
+	pro_first(s);
 	for (i = 0; i < p->s->n_gpus; i++) {
 		const char *old = fact_value(&p->s->gpus[i].name, "");
 

@@ -9,10 +9,11 @@
 
 /* One pattern a family; the whole match is the name. */
 static const char *const names[] = {
-	("\\b(?:NVIDIA[ -])?(?:GeForce[ -])?(?:RTX|GTX)[ _-]?\\d{3,4}(?:M\\b|[ -]?Ti\\b)?"
+	("\\b(?:NVIDIA[ -])?(?:GeForce[ -])?(?:RTX|GTX)[ _-]?\\d{3,4}(?!\\d|[ _-]?PRO\\b)(?:M\\b|[ -]?Ti\\b)?"
 	 "(?:[ -]?SUPER\\b)?(?: ?D\\b)?(?: (?:with )?Max-Q(?: Design)?|[ -]Laptop[ -]GPU| Mobile)?"),
 	"\\b(?:NVIDIA )?GeForce (?:GT |GTS |MX ?)?\\d{2,4}(?:M|MX| Ti)?\\b(?! series)",
-	("\\b(?:NVIDIA )?RTX (?:PRO )?\\d{4}(?: Ada(?: Generation)?| Blackwell)?(?: (?:Server|"
+	"\\b(?:NVIDIA )?RTX[ -]\\d{4}[ -]PRO\\b(?: Blackwell)?",
+	("\\b(?:NVIDIA )?RTX (?:PRO )?\\d{4}(?!\\d|[ -]PRO\\b)(?: Ada(?: Generation)?| Blackwell)?(?: (?:Server|"
 	 "Workstation|Max-Q)[\\w -]{0,30}Edition)?"),
 	"\\b(?:NVIDIA[ -])?RTX[ -]?A\\d{3,4}\\b",
 	"\\bTesla[ -][A-Z]\\d{1,4}[a-z]?(?:-[A-Z0-9]+-\\d+GB)?\\b",
