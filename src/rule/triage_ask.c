@@ -17,6 +17,11 @@ static const struct ask asks[] = {
 	  "lspci -nnk -d 10de:" },
 	{ "module-trouble|smi-nodev|rm-init-failed|handle-fails !container !windows !wsl", NULL,
 	  "sudo dmesg | grep -iE 'nvrm|nvidia|nouveau|xid'" },
+	{ "kernel-matter !module-trouble !module-absent !smi-nodev !rm-init-failed !handle-fails !container "
+	  "!windows !wsl",
+	  NULL,
+	  "uname -r; lsmod | grep -E 'nvidia|nouveau'; dkms status; modinfo -F version nvidia; "
+	  "mokutil --sb-state; sudo dmesg | grep -iE 'nvrm|nvidia|nouveau|xid' | tail -n 40" },
 	{ "nvml-fresh", N_("on the host:"),
 	  "grep no-cgroups /etc/nvidia-container-runtime/config.toml; getenforce; "
 	  "stat -fc %T /sys/fs/cgroup; nvidia-container-cli -V" },
@@ -61,7 +66,7 @@ static const struct ask asks[] = {
 	{ "!driver !smi-works !module-trouble !nvml-mismatch torch", NULL, "nvidia-smi" },
 	{ "!driver !smi-works !module-trouble !nvml-mismatch !torch !cuda-fails !cuda-available-false",
 	  NULL, "nvidia-smi" },
-	{ "!torch !ort-cpu !module-trouble !nvml-mismatch !word-other-program !cuda-fails !cuda-available-false",
+	{ "!torch !ort-cpu !module-trouble !kernel-matter !nvml-mismatch !word-other-program !cuda-fails !cuda-available-false",
 	  NULL,
 	  "python -c \"import torch; print(torch.__version__, torch.version.cuda, "
 	  "torch.cuda.is_available())\"" },

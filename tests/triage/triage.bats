@@ -208,6 +208,13 @@ assert "cu11" in " ".join(first["commands"]), first
 assert "cu12" not in " ".join(first["commands"]), first'
 }
 
+@test "what an undecided text of kernel modules asks for is the kernel's side, not PyTorch" {
+	printf '%s\n' '[ 3.2] nvidia 0000:01:00.0: probe with driver nvidia failed with error -1' >"$T/x"
+	"$CUVET" triage --json "$T/x" >"$T/out" || true
+	grep -q 'modinfo -F version nvidia' "$T/out"
+	lacks "$T/out" 'import torch'
+}
+
 @test "what is asked for can be copied as it stands" {
 	"$CUVET" triage --json - <<<"RuntimeError: No CUDA GPUs are available" | python3 -c '
 import json, subprocess, sys
