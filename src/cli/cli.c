@@ -202,7 +202,8 @@ static int dispatch(struct run *r, struct options *o, int argc, char **argv)
 		return cli_fail(&err);
 	}
 	if (!format_fits(cmd, o->format)) {
-		err_set(&err, ERR_USAGE, _("--format %s goes with check and triage alone"), o->format);
+		err_set(&err, ERR_USAGE, _("--format %s goes with check and triage alone"),
+			o->format);
 		return cli_fail(&err);
 	}
 	if (o->json)

@@ -107,16 +107,19 @@ static int run(struct run *r)
 	return code ? code : judged_exit(o, results.verdict);
 }
 
-static const struct opt opt_dev = { .name = "dev", .kind = OPT_FLAG,
+static const struct opt opt_dev = { .name = "dev",
+				    .kind = OPT_FLAG,
 				    .offset = offsetof(struct options, dev),
-				    .help = N_("something is to be compiled here: with toolkit, cuDNN "
-					       "and variables") };
+				    .help = N_(
+					    "something is to be compiled here: with toolkit, cuDNN "
+					    "and variables") };
 static const struct opt *const opts[] = { &opt_dev, &opt_require, &opt_deep, &opt_timeout, NULL };
 
 const struct cmd cmd_guide = {
 	.name = "guide",
 	.args = "[SOURCE]",
-	.summary = N_("the steps of a set-up: which are done here, which is next, with its command"),
+	.summary =
+		N_("the steps of a set-up: which are done here, which is next, with its command"),
 	.details = N_(
 		"Walks through card, driver, toolkit, cuDNN, variables, Python, PyTorch, verification "
 		"and proof, and says of each step whether it is done, next, later or not needed, with "

@@ -94,5 +94,7 @@ void docs_put_compat(struct strbuf *out)
 		return;
 	for (names = compat_tables(c); *names; names++)
 		put_table(out, c, *names);
-	strbuf_add(out, "# SEE ALSO\n\n*cuvet*(1), *cuvet-show*(1), *cuvet-data*(1), *cuvet-findings*(7)\n");
+	strbuf_add(
+		out,
+		"# SEE ALSO\n\n*cuvet*(1), *cuvet-show*(1), *cuvet-data*(1), *cuvet-findings*(7)\n");
 }

@@ -239,8 +239,9 @@ void docs_put_fish(struct strbuf *out)
 
 		strbuf_init(&words, out->a);
 		if (put_operands(&words, *c))
-			strbuf_printf(out,
-				      "complete -c cuvet -n '__fish_seen_subcommand_from %s' -f -a '%s'\n",
-				      (*c)->name, words.s);
+			strbuf_printf(
+				out,
+				"complete -c cuvet -n '__fish_seen_subcommand_from %s' -f -a '%s'\n",
+				(*c)->name, words.s);
 	}
 }

@@ -218,9 +218,10 @@ static void put_line(struct strbuf *out, const struct installed_item *i, bool ve
 	put_paths(out, _("extra    "), i->extra, i->n_extra);
 	/* While its record is there, it counts as installed. */
 	if (i->n_changed || i->n_missing)
-		strbuf_printf(out,
-			      _("  to put it right: `cuvet fetch remove %s/%s`, then fetch it again\n"),
-			      i->name, i->dir);
+		strbuf_printf(
+			out,
+			_("  to put it right: `cuvet fetch remove %s/%s`, then fetch it again\n"),
+			i->name, i->dir);
 }
 
 int fetch_show_installed(struct run *r, const struct installed_item *items, size_t n, bool verified,

@@ -43,8 +43,8 @@ int present_formats(const struct run *r)
 
 	if (!f || strcmp(f, "text") == 0 || strcmp(f, "json") == 0 || strcmp(f, "markdown") == 0)
 		return 0;
-	err_set(&err, ERR_USAGE, _("--format %s goes with reports; here it is text, json or markdown"),
-		f);
+	err_set(&err, ERR_USAGE,
+		_("--format %s goes with reports; here it is text, json or markdown"), f);
 	return cli_fail(&err);
 }
 

@@ -75,10 +75,11 @@ static bool capability(struct guiding *w, struct guide_note *n)
 
 	if (!low || !last)
 		return false;
-	n->holds = arena_printf(w->a,
-				_("torch %s has code for %d.%d and newer; the last release with code "
-				  "for 3.5 is %s."),
-				now->version, low / 10, low % 10, last->version);
+	n->holds =
+		arena_printf(w->a,
+			     _("torch %s has code for %d.%d and newer; the last release with code "
+			       "for 3.5 is %s."),
+			     now->version, low / 10, low % 10, last->version);
 	n->source = now->source;
 	for (i = 0; i < w->in->s->n_gpus; i++)
 		if (!cc || (look_cc(&w->in->s->gpus[i]) > 0 && look_cc(&w->in->s->gpus[i]) < cc))
@@ -95,8 +96,9 @@ static bool python_version(struct guiding *w, struct guide_note *n)
 
 	if (!now || !now->n_python || !last)
 		return false;
-	n->holds = arena_printf(w->a, _("torch %s is built for Python %s to %s; the last release for "
-					"3.8 is %s."),
+	n->holds = arena_printf(w->a,
+				_("torch %s is built for Python %s to %s; the last release for "
+				  "3.8 is %s."),
 				now->version, now->python[0], now->python[now->n_python - 1],
 				last->version);
 	n->source = now->source;
@@ -134,7 +136,8 @@ static bool has_devel(const struct json *tag)
 static const char *existing_tag(struct guiding *w, const char *cuda)
 {
 	size_t i = compat_count(w->in->c, "image_tag");
-	const char *prefix = cuda ? arena_printf(w->a, "%s.", cuda) : "", *best = NULL, *found = NULL;
+	const char *prefix = cuda ? arena_printf(w->a, "%s.", cuda) : "", *best = NULL,
+		   *found = NULL;
 
 	while (i-- > 0) {
 		const struct json *row = compat_row(w->in->c, "image_tag", i), *tag;
@@ -176,8 +179,9 @@ static bool empty_tail(struct guiding *w, struct guide_note *n)
 	const struct fact *f = snapshot_env_fact(w->in->s, "LD_LIBRARY_PATH");
 	struct view v;
 
-	n->holds = _("When the variable was not set, the line ends in an empty element, and the loader "
-		     "takes that for the working directory. `cuvet env` writes lines that leave none.");
+	n->holds = _(
+		"When the variable was not set, the line ends in an empty element, and the loader "
+		"takes that for the working directory. `cuvet env` writes lines that leave none.");
 	n->source = "ld.so(8)";
 	if (!f || !fact_known(f) || !*f->value)
 		return true;

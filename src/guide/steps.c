@@ -190,9 +190,10 @@ static enum outcome in_another(struct guiding *w, struct guide_step *st)
 		first = first ? first : p->prefix.value;
 		step_fact(w, st, "torch.version", &p->torch.version);
 	}
-	step_why(w, st, "%s",
-		 _("PyTorch lies in an environment that is not the active one: activate the one that "
-		   "is meant, or name it with --python."));
+	step_why(
+		w, st, "%s",
+		_("PyTorch lies in an environment that is not the active one: activate the one that "
+		  "is meant, or name it with --python."));
 	if (first)
 		step_command(w, st, "cuvet guide --python %s", shell_word(w->a, first));
 	return OUTCOME_OPEN;
@@ -209,8 +210,8 @@ static const struct torch *torch_here(const struct guiding *w)
 /* Another framework that the environment has instead; NULL. */
 static const struct package *other_framework(const struct guiding *w)
 {
-	static const char *const names[] = { "jax", "tensorflow", "onnxruntime-gpu", "paddlepaddle-gpu",
-					     "mxnet" };
+	static const char *const names[] = { "jax", "tensorflow", "onnxruntime-gpu",
+					     "paddlepaddle-gpu", "mxnet" };
 	const struct python *p = look_deciding(w->in->s);
 	const struct package *found = NULL;
 	size_t i;
@@ -323,10 +324,11 @@ static enum outcome verification(struct guiding *w, struct guide_step *st)
 		.field = "verdict", .seen = verdict_name(r->verdict), .source = "cuvet check"
 	};
 	if (!waits) {
-		step_why(w, st, "%s",
-			 r->verdict == VERDICT_DEGRADED ?
-				 _("Nothing stands in the way; `cuvet check` says what it warns of.") :
-				 _("What was found fits together."));
+		step_why(
+			w, st, "%s",
+			r->verdict == VERDICT_DEGRADED
+				? _("Nothing stands in the way; `cuvet check` says what it warns of.")
+				: _("What was found fits together."));
 		return OUTCOME_DONE;
 	}
 	if (r->root)

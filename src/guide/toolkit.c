@@ -76,9 +76,12 @@ static enum outcome fetch_toolkit(struct guiding *w, struct guide_step *st, cons
 			   "PyTorch first, the toolkit follows its CUDA."));
 		return OUTCOME_OPEN;
 	}
-	step_why(w, st, _("Extensions are compiled with the CUDA of PyTorch, %s, and no toolkit of it "
-			  "is here."), cuda);
-	step_command(w, st, "cuvet fetch cuda %s --components %s%s --into ~/cuda-%s --accept-license",
+	step_why(w, st,
+		 _("Extensions are compiled with the CUDA of PyTorch, %s, and no toolkit of it "
+		   "is here."),
+		 cuda);
+	step_command(w, st,
+		     "cuvet fetch cuda %s --components %s%s --into ~/cuda-%s --accept-license",
 		     full, BUILD_COMPONENTS,
 		     version_cmp_str(full, "13.0") >= 0 ? BUILD_COMPONENTS_13 : "", cuda);
 	return OUTCOME_OPEN;
@@ -112,8 +115,10 @@ enum outcome guide_toolkit(struct guiding *w, struct guide_step *st)
 		return step_finding(w, st, f);
 	if (!compiles(w)) {
 		if (cuda)
-			step_why(w, st, _("PyTorch's packages bring CUDA %s themselves; a toolkit is "
-					  "needed only to compile (--dev)."), cuda);
+			step_why(w, st,
+				 _("PyTorch's packages bring CUDA %s themselves; a toolkit is "
+				   "needed only to compile (--dev)."),
+				 cuda);
 		else
 			step_why(w, st, "%s",
 				 _("PyTorch's packages bring their CUDA themselves; a toolkit is "
@@ -162,8 +167,9 @@ enum outcome guide_cudnn(struct guiding *w, struct guide_step *st)
 	}
 	/* Not every release was built for a Jetson; which ones, the manifests say to `fetch`. */
 	if (strcmp(ask.platform, "linux-aarch64") == 0) {
-		step_why(w, st, "%s",
-			 _("Not every cuDNN was built for a Jetson: the newest that was is taken."));
+		step_why(
+			w, st, "%s",
+			_("Not every cuDNN was built for a Jetson: the newest that was is taken."));
 		step_command(w, st, "cuvet fetch cudnn%s%s --accept-license",
 			     ch.cuda ? " --cuda " : "", ch.cuda ? ch.cuda : "");
 		return OUTCOME_OPEN;
@@ -256,9 +262,10 @@ enum outcome guide_variables(struct guiding *w, struct guide_step *st)
 		step_why(w, st, "%s", _("The variables of the toolkit are set."));
 		return OUTCOME_DONE;
 	}
-	step_why(w, st, "%s",
-		 _("Compilers look for the toolkit by PATH and CUDA_HOME; these lines leave no empty "
-		   "element and can be taken back."));
+	step_why(
+		w, st, "%s",
+		_("Compilers look for the toolkit by PATH and CUDA_HOME; these lines leave no empty "
+		  "element and can be taken back."));
 	/* One that is still to come lies where the step before puts it. */
 	if (guide_is_open(w, "toolkit") && cuda_of_torch(w))
 		which = arena_printf(w->a, " --cuda ~/cuda-%s", cuda_of_torch(w));

@@ -172,11 +172,12 @@ static void say_flavor(const struct solver *s, struct plan_choice *c)
 		if (!g->flavor)
 			continue;
 		say(s, c,
-		    arena_printf(s->a,
-				 strcmp(g->flavor, "open") == 0
-					 ? _("%s works with the driver's open kernel modules alone.")
-					 : _("%s works with the driver's proprietary kernel modules alone."),
-				 g->name));
+		    arena_printf(
+			    s->a,
+			    strcmp(g->flavor, "open") == 0
+				    ? _("%s works with the driver's open kernel modules alone.")
+				    : _("%s works with the driver's proprietary kernel modules alone."),
+			    g->name));
 		return;
 	}
 }

@@ -100,7 +100,8 @@ static void without_loader(struct probe_ctx *p)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(facts); i++)
-		*facts[i] = (struct fact){ .state = FACT_NOT_ASKED, .source = "dlopen", .why = why };
+		*facts[i] =
+			(struct fact){ .state = FACT_NOT_ASKED, .source = "dlopen", .why = why };
 }
 
 static void start(struct probe_ctx *p)

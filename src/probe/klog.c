@@ -227,7 +227,8 @@ static bool xid_line(struct reader *r, struct view m)
 	if (at < 0)
 		return false;
 	number = view_trim(view_cut(view_skip(rest, (size_t)at + 3), ',', &rest));
-	/* "45, pid=4711, name=python3, Ch 00000001 caused by previous Xid 149": it is the 149 again. */
+	/* "45, pid=4711, name=python3, Ch 00000001 caused by previous Xid 149": it is the 149
+	 * again. */
 	at = view_find(rest, before);
 	if (at >= 0)
 		number = view_trim(view_skip(rest, (size_t)at + strlen(before)));

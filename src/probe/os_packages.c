@@ -202,7 +202,8 @@ static bool rpm_itself(struct probe_ctx *p)
 	static const char *const files[] = { "/var/lib/rpm/Packages", "/var/lib/rpm/Packages.db",
 					     "/usr/lib/sysimage/rpm/Packages.db" };
 	static const char *const argv[] = { "/usr/bin/rpm", "-qa", "--qf",
-					    "%{NAME}\\t%{VERSION}-%{RELEASE}\\t%{VENDOR}\\n", NULL };
+					    "%{NAME}\\t%{VERSION}-%{RELEASE}\\t%{VENDOR}\\n",
+					    NULL };
 	struct fact *part = &p->s->parts.packages;
 	struct view text;
 	size_t i = 0;

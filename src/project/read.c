@@ -60,7 +60,8 @@ static bool yaml_kind(const char *path, struct view text, enum project_kind *ret
 	else if (view_has_line(text, "dependencies:") || ends(base, "conda-lock.yml"))
 		*ret = PROJECT_CONDA;
 	else if (strstr(path, ".github/workflows/") || strstr(base, "gitlab-ci") ||
-		 (view_has_line(text, "jobs:") && (view_has_line(text, "on:") || view_has_line(text, "\"on\":"))))
+		 (view_has_line(text, "jobs:") &&
+		  (view_has_line(text, "on:") || view_has_line(text, "\"on\":"))))
 		*ret = PROJECT_CI;
 	else
 		return false;
@@ -311,7 +312,8 @@ static int unknown_file(const char *path, struct view text, struct err *err)
 {
 	if (view_starts(view_trim(text), "{") && view_find(text, "\"cuvet.") >= 0)
 		return err_set(err, ERR_USAGE,
-			       _("%.300s: a snapshot is judged by itself, with no other source"), path);
+			       _("%.300s: a snapshot is judged by itself, with no other source"),
+			       path);
 	return err_set(err, ERR_PARSE,
 		       _("%.300s: neither a snapshot nor a project file that is known here"), path);
 }

@@ -291,7 +291,8 @@ static int plan_run(struct lab *l, const struct graph *g, void *plan, const stru
 	MUST(l, "cudnnBackendGetAttribute",
 	     g->get(plan, PLAN_WORKSPACE, TYPE_INT64, 1, &n, &space_size));
 	if (space_size < 0 || space_size > 1 << 30)
-		return lab_fail(l, N_("a workspace of %zu bytes makes no sense"), (size_t)space_size);
+		return lab_fail(l, N_("a workspace of %zu bytes makes no sense"),
+				(size_t)space_size);
 	TRY(l, cuMemAlloc_v2, &space, (size_t)space_size + 16);
 	if (describe(l, g, DESC_VARIANT_PACK, rows, &pack))
 		return -1;

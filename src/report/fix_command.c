@@ -140,10 +140,10 @@ static const char *base_of(const char *path)
 
 /* Programs that change something and can be taken back. */
 static const char *const changing[] = {
-	"apt-get", "apt", "dnf", "yum", "zypper", "pacman", "apt-mark", "pip", "pip3", "conda", "mamba",
-	"micromamba", "uv", "pixi", "poetry", "cuvet", "modprobe", "systemctl", "dkms", "ldconfig",
-	"akmods", "nvidia-ctk", "nvidia-modprobe", "update-initramfs", "dracut", "mkinitcpio", "prime-select",
-	"ubuntu-drivers", "tee", "depmod", "usermod", "echo", "printf", "nvidia-smi", "update-grub",
+	"apt-get", "apt", "dnf", "yum", "zypper", "pacman", "apt-mark", "pip", "pip3", "conda",
+	"mamba", "micromamba", "uv", "pixi", "poetry", "cuvet", "modprobe", "systemctl", "dkms",
+	"ldconfig", "akmods", "nvidia-ctk", "nvidia-modprobe", "update-initramfs", "dracut",
+	"mkinitcpio", "prime-select", "ubuntu-drivers", "tee", "depmod", "usermod", "echo", "printf", "nvidia-smi", "update-grub",
 	NULL
 };
 static const char *const looking[] = { "lspci", "grep", "dmesg", "journalctl", "ausearch", "ls",

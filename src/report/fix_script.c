@@ -107,10 +107,13 @@ static void put_title(struct script *s, const char *title)
 static void put_head(struct script *s, const char *command, const char *date)
 {
 	strbuf_add(s->out, "#!/bin/sh\n");
-	comment(s, arena_printf(s->a, _("Written by `cuvet %s` (cuvet %s, tables of %s). Nothing of it "
-					"was run."), command, CUVET_VERSION, date));
-	comment(s, _("Read it first. A command that takes something away, that only looks, or that is no "
-		     "plain command of a shell is commented out."));
+	comment(s, arena_printf(s->a,
+				_("Written by `cuvet %s` (cuvet %s, tables of %s). Nothing of it "
+				  "was run."),
+				command, CUVET_VERSION, date));
+	comment(s,
+		_("Read it first. A command that takes something away, that only looks, or that is no "
+		  "plain command of a shell is commented out."));
 }
 
 /* -------- findings */

@@ -44,7 +44,9 @@ static void put_memory(struct arena *a, const struct guide *g, struct strbuf *ou
 	for (m = g->memory; m < g->memory + g->n_memory; m++) {
 		put_clean_markdown(out, m->subject);
 		strbuf_printf(out, ": %s\n\n", guide_size(a, m->mib));
-		strbuf_add(out, _("| what | bytes a parameter | billion parameters |\n| --- | --- | --- |\n"));
+		strbuf_add(
+			out,
+			_("| what | bytes a parameter | billion parameters |\n| --- | --- | --- |\n"));
 		for (f = m->fits; f < m->fits + m->n_fits; f++) {
 			strbuf_add(out, "| ");
 			put_clean_markdown(out, _(f->what));

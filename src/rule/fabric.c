@@ -90,9 +90,10 @@ static void run_fabric_manager_version_mismatch(struct judge *j)
 	r = finding_remedy(j, f, "%s",
 			   _("Install the Fabric Manager of exactly the driver's version and start "
 			     "it."));
-	fabric_install(j, r, driver->value,
-		       o ? o->name.value
-			 : arena_printf(j->a, "nvidia-fabricmanager-%u", look_branch(driver->value)));
+	fabric_install(
+		j, r, driver->value,
+		o ? o->name.value
+		  : arena_printf(j->a, "nvidia-fabricmanager-%u", look_branch(driver->value)));
 	remedy_command(j, r, "sudo systemctl restart nvidia-fabricmanager");
 	r->needs_root = true;
 }

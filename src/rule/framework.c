@@ -214,9 +214,8 @@ static void pair_cuda(struct judge *j, const struct python *p, const char *packa
 		return;
 	f = finding_add(j, FINDING_TORCH_TORCHVISION_MISMATCH, look_prefix(p));
 	finding_message(
-		j, f,
-		_("%s %s and torch for CUDA %s: builds of different CUDA refuse each other."), package,
-		fact->value, cuda);
+		j, f, _("%s %s and torch for CUDA %s: builds of different CUDA refuse each other."),
+		package, fact->value, cuda);
 	finding_fact(j, f, arena_printf(j->a, "torch.%s", package), fact, NULL);
 	finding_fact(j, f, "torch.version", &p->torch.version, NULL);
 	remedy_torch(j, f, p);

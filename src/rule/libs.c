@@ -233,7 +233,8 @@ static void say(struct judge *j, struct finding *f, enum lack lack, const struct
 
 	switch (lack) {
 	case LACK_FILE:
-		finding_message(j, f, _("%s needs %s, and the file that is there (%s) is no library."),
+		finding_message(j, f,
+				_("%s needs %s, and the file that is there (%s) is no library."),
 				package, names, x->path.source);
 		break;
 	case LACK_SEARCH:
@@ -347,8 +348,8 @@ static void cut_in(struct judge *j, const struct python *p)
 	r = finding_remedy(j, f, "%s",
 			   _("Install torch anew, so that pip brings the libraries that it pins."));
 	remedy_command(j, r, "%s install --force-reinstall %s", remedy_pip(j, p),
-		       shell_word(j->a,
-				  arena_printf(j->a, "torch==%s", look_torch_release(j, &p->torch))));
+		       shell_word(j->a, arena_printf(j->a, "torch==%s",
+						     look_torch_release(j, &p->torch))));
 }
 
 static void run_lacking(struct judge *j)

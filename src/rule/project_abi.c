@@ -117,11 +117,13 @@ static void for_other(struct judge *j, const struct planned *p, const struct wan
 		return;
 	f = project_finding(j, FINDING_ABI_MISMATCH_EXTENSION, p, w->name.value, line, NULL);
 	if (other_torch)
-		finding_message(j, f, _("This build of %s is for torch %s, and torch %s is asked for."),
+		finding_message(j, f,
+				_("This build of %s is for torch %s, and torch %s is asked for."),
 				w->name.value, m->torch, want);
 	else if (other_cuda)
 		finding_message(
-			j, f, _("This build of %s is for CUDA %u, and torch %s is built for CUDA %s."),
+			j, f,
+			_("This build of %s is for CUDA %u, and torch %s is built for CUDA %s."),
 			w->name.value, m->cuda, want, torch->cuda.value);
 	else
 		finding_message(j, f,
@@ -129,9 +131,10 @@ static void for_other(struct judge *j, const struct planned *p, const struct wan
 				  "cxx11abi is %s."),
 				w->name.value, want, abi);
 	finding_fact(j, f, "torch", &torch->text, NULL);
-	finding_remedy(j, f,
-		       _("Take the build of %s whose name says %s, or the torch that this one is for."),
-		       w->name.value, label_for(j, line->value, m, torch, abi))
+	finding_remedy(
+		j, f,
+		_("Take the build of %s whose name says %s, or the torch that this one is for."),
+		w->name.value, label_for(j, line->value, m, torch, abi))
 		->risk = RISK_SAFE;
 }
 
@@ -143,7 +146,8 @@ static void without_cuda(struct judge *j, const struct planned *p, const struct 
 	if (!fact_known(&torch->cuda) || !look_has_nvidia(j->s))
 		return;
 	f = project_finding(j, FINDING_EXTENSION_BUILT_WITHOUT_CUDA, p, w->name.value, line, NULL);
-	finding_message(j, f, _("This build of %s holds no CUDA code, and torch %s is for CUDA %s."),
+	finding_message(j, f,
+			_("This build of %s holds no CUDA code, and torch %s is for CUDA %s."),
 			w->name.value, fact_value(&torch->version, "?"), torch->cuda.value);
 	finding_fact(j, f, "torch", &torch->text, NULL);
 	finding_remedy(j, f, _("Take the build of %s for CUDA %s."), w->name.value,
@@ -249,10 +253,11 @@ static void xformers_cuda(struct judge *j, const struct planned *p)
 	    fact_known(&torch->fault) || fact_yes(&w->elsewhere) || !other_cuda(torch, w))
 		return;
 	f = project_finding(j, FINDING_ABI_MISMATCH_EXTENSION, p, "xformers", &w->text, NULL);
-	finding_message(j, f,
-			_("xformers would be the build for %s and torch that for %s: its kernels find "
-			  "no libraries of their CUDA."),
-			w->variant.value, torch->variant.value);
+	finding_message(
+		j, f,
+		_("xformers would be the build for %s and torch that for %s: its kernels find "
+		  "no libraries of their CUDA."),
+		w->variant.value, torch->variant.value);
 	finding_fact(j, f, "torch", &torch->text, NULL);
 	finding_remedy(j, f, _("Take both from one index: that of %s."), torch->variant.value)
 		->risk = RISK_SAFE;
@@ -286,8 +291,8 @@ static void left_pair(struct judge *j, const struct planned *p, const char *name
 	/* Another patch of one minor release usually works. */
 	if (same_minor(arena_printf(j->a, "%u.%u", v.part[0], v.part[1]), torch->version.value))
 		f->severity = SEVERITY_WARNING;
-	finding_message(j, f, _("%s %s is for torch %s, and in the end torch %s is installed."), name,
-			version, release, torch->version.value);
+	finding_message(j, f, _("%s %s is for torch %s, and in the end torch %s is installed."),
+			name, version, release, torch->version.value);
 	finding_fact(j, f, "torch", fact_known(&torch->because) ? &torch->because : &torch->text,
 		     release);
 	finding_remedy(j, f, "%s",
@@ -384,9 +389,10 @@ static void linux_alone(struct judge *j, const struct planned *p, const struct w
 	f = project_finding(j, FINDING_PYTHON_NO_WHEEL, p, w->name.value, &w->text, NULL);
 	finding_message(j, f, _("%s has wheels for Linux alone: on Windows pip finds none."),
 			w->name.value);
-	r = finding_remedy(j, f, "%s",
-			   _("Let the line hold on Linux alone, or work in WSL2; torch needs none of "
-			     "these on Windows."));
+	r = finding_remedy(
+		j, f, "%s",
+		_("Let the line hold on Linux alone, or work in WSL2; torch needs none of "
+		  "these on Windows."));
 	remedy_command(j, r, "%s; sys_platform == 'linux'", text);
 	if (!strpbrk(text, ";@[ "))
 		remedy_correct(j, r, &w->text, text, r->commands[0]);

@@ -177,8 +177,9 @@ void project_vllm(struct judge *j, const struct planned *p, const struct wanted 
 		f = project_finding(j, FINDING_GPU_TOO_OLD_FOR_BUILD, p, "vllm", &w->text, "7.0");
 		finding_message(j, f, _("vllm needs compute capability 7.0; %s has %s."),
 				gpu_subject(j, i), fact_value(&g->compute_capability, "?"));
-		finding_remedy(j, f, "%s",
-			       _("Take another server for this GPU, such as llama.cpp, or another GPU."))
+		finding_remedy(
+			j, f, "%s",
+			_("Take another server for this GPU, such as llama.cpp, or another GPU."))
 			->risk = RISK_SAFE;
 		return;
 	}
@@ -219,8 +220,9 @@ void project_ctranslate2(struct judge *j, const struct planned *p, const struct 
 		return;
 	need.cuda = version_at_least(version, "4.0") ? 12 : 11;
 	need.cudnn = version_at_least(version, "4.5") ? 9 : 8;
-	need.other = _("CTranslate2 4.5 and later loads CUDA 12 and cuDNN 9, 4.0 to 4.4 CUDA 12 and "
-		       "cuDNN 8, 3.24 CUDA 11 and cuDNN 8: take the release, or the image "
-		       "(nvidia/cuda:12.9.1-cudnn-runtime-ubuntu22.04), that fits.");
+	need.other =
+		_("CTranslate2 4.5 and later loads CUDA 12 and cuDNN 9, 4.0 to 4.4 CUDA 12 and "
+		  "cuDNN 8, 3.24 CUDA 11 and cuDNN 8: take the release, or the image "
+		  "(nvidia/cuda:12.9.1-cudnn-runtime-ubuntu22.04), that fits.");
 	project_system_libraries(j, p, &need);
 }

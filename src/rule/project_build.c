@@ -386,8 +386,9 @@ static void host_compiler(struct judge *j, const struct planned *p, const struct
 			line->value, gcc, v.part[0], v.part[1], max);
 		finding_fact(j, f, "compiles", line, NULL);
 		finding_fact(j, f, "image", &p->image, NULL);
-		finding_remedy(j, f, _("Install gcc-%s and g++-%s and name these, or take none: the "
-				       "compiler of the distribution fits its image."),
+		finding_remedy(j, f,
+			       _("Install gcc-%s and g++-%s and name these, or take none: the "
+				 "compiler of the distribution fits its image."),
 			       max, max)
 			->risk = RISK_SAFE;
 		return;

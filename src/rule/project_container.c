@@ -185,10 +185,11 @@ static void runtime_alone(struct judge *j, const struct planned *p)
 	    fact_is(&p->kind, "kubernetes") || project_var(p, "NVIDIA_VISIBLE_DEVICES"))
 		return;
 	f = project_finding(j, FINDING_CONTAINER_NO_GPU_REQUESTED, p, "runtime", &p->gpus, NULL);
-	finding_message(j, f,
-			_("The nvidia runtime gives the GPUs that NVIDIA_VISIBLE_DEVICES names, and "
-			  "neither the service nor the image %s sets it: there is none."),
-			p->image.value);
+	finding_message(
+		j, f,
+		_("The nvidia runtime gives the GPUs that NVIDIA_VISIBLE_DEVICES names, and "
+		  "neither the service nor the image %s sets it: there is none."),
+		p->image.value);
 	finding_fact(j, f, "image", &p->image, NULL);
 	r = finding_remedy(j, f, "%s", _("Set the variable, or ask for the GPUs instead."));
 	remedy_command(j, r, "environment: [NVIDIA_VISIBLE_DEVICES=all]");

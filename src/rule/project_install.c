@@ -459,10 +459,11 @@ static void mixed_wheels(struct judge *j, const struct planned *p)
 		return;
 	f = project_finding(j, FINDING_MIXED_CUDA_WHEELS, p, odd->name.value, &odd->text, NULL);
 	if (same_file(j, p, torch, odd)) {
-		finding_message(j, f,
-				_("%s writes the same file as the one that torch (CUDA %u) brings: the "
-				  "one that is installed last stays."),
-				odd->name.value, major);
+		finding_message(
+			j, f,
+			_("%s writes the same file as the one that torch (CUDA %u) brings: the "
+			  "one that is installed last stays."),
+			odd->name.value, major);
 	} else {
 		f->severity = SEVERITY_WARNING;
 		finding_message(

@@ -119,14 +119,16 @@ static void jax_and_torch(struct judge *j, const struct planned *p)
 	    pep440_text_holds(j->a, need, row->cudnn))
 		return;
 	f = project_finding(j, FINDING_CONFLICTING_PINS, p, "jax", &jax->text, NULL);
-	finding_message(j, f,
-			_("jax[cuda12] %s requires nvidia-cudnn-cu12%s, torch %s requires ==%s: one "
-			  "environment cannot hold both."),
-			jax->version.value, need, torch->version.value, row->cudnn);
+	finding_message(
+		j, f,
+		_("jax[cuda12] %s requires nvidia-cudnn-cu12%s, torch %s requires ==%s: one "
+		  "environment cannot hold both."),
+		jax->version.value, need, torch->version.value, row->cudnn);
 	finding_fact(j, f, "torch", &torch->text, NULL);
-	finding_remedy(j, f, "%s",
-		       _("Give each its own environment, or take a torch whose cuDNN jax takes, or one "
-			 "of the two for the CPU."))
+	finding_remedy(
+		j, f, "%s",
+		_("Give each its own environment, or take a torch whose cuDNN jax takes, or one "
+		  "of the two for the CPU."))
 		->risk = RISK_SAFE;
 }
 

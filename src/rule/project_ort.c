@@ -69,13 +69,15 @@ static bool ort_driver(struct judge *j, const struct planned *p, const struct wa
 static const char *ort_other(unsigned cuda, unsigned cudnn)
 {
 	if (cuda == 11)
-		return _("Take onnxruntime-gpu 1.19 or later, which is built for CUDA 12 and cuDNN 9, or "
-			 "an image of CUDA 11.8 with cuDNN 8 "
-			 "(nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04).");
+		return _(
+			"Take onnxruntime-gpu 1.19 or later, which is built for CUDA 12 and cuDNN 9, or "
+			"an image of CUDA 11.8 with cuDNN 8 "
+			"(nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04).");
 	if (cuda >= 13)
-		return _("Or take an image with CUDA 13 and cuDNN 9 "
-			 "(nvidia/cuda:13.0.2-cudnn-runtime-ubuntu24.04), or onnxruntime-gpu 1.26 and "
-			 "earlier for CUDA 12.");
+		return _(
+			"Or take an image with CUDA 13 and cuDNN 9 "
+			"(nvidia/cuda:13.0.2-cudnn-runtime-ubuntu24.04), or onnxruntime-gpu 1.26 and "
+			"earlier for CUDA 12.");
 	return cudnn >= 9
 		       ? _("Or take an image with CUDA 12 and cuDNN 9 (a -cudnn- tag from 12.4.1 "
 			   "on), or onnxruntime-gpu 1.18 and earlier for cuDNN 8; "
@@ -108,10 +110,11 @@ static bool ort_other_cuda(struct judge *j, const struct planned *p, const struc
 	/* Without an image the libraries may lie on the machine. */
 	if (!image_without(p, n->cuda))
 		f->severity = SEVERITY_WARNING;
-	finding_message(j, f,
-			_("onnxruntime-gpu %s loads libraries of CUDA %u, and torch %s brings those "
-			  "of CUDA %u."),
-			n->w->version.value, n->cuda, torch->version.value, has);
+	finding_message(
+		j, f,
+		_("onnxruntime-gpu %s loads libraries of CUDA %u, and torch %s brings those "
+		  "of CUDA %u."),
+		n->w->version.value, n->cuda, torch->version.value, has);
 	finding_fact(j, f, "torch", &torch->text, NULL);
 	finding_remedy(j, f, "%s", n->other)->risk = RISK_SAFE;
 	return true;

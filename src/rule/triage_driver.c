@@ -92,7 +92,8 @@ static void needs(struct triage *t)
 
 	if (!cuda && p)
 		cuda = of_name(t, p);
-	/* "pytorch cu121 wheels": a build without a version is no torch to the rules over machines. */
+	/* "pytorch cu121 wheels": a build without a version is no torch to the rules over machines.
+	 */
 	if (!cuda && p && !fact_known(&p->torch.version))
 		cuda = fact_value(&p->torch.cuda, NULL);
 	if (!cuda && triage_value(t, "needs-cuda"))
@@ -195,9 +196,12 @@ static void without_libcuda(struct triage *t)
 	static const char *const split[] = { "xorg-x11-drv-nvidia", "nvidia-driver",
 					     "nvidia-gfxG0",	    "nvidia-video-G0",
 					     "x11-video-nvidiaG0",  "nvidia-kernel-" };
-	static const char *const holds[] = { "xorg-x11-drv-nvidia-cuda", "nvidia-driver-cuda",
-					     "nvidia-compute",		 "libcuda1",
-					     "libnvidia-compute",	 "xorg-x11-drv-nvidia-470xx-cuda",
+	static const char *const holds[] = { "xorg-x11-drv-nvidia-cuda",
+					     "nvidia-driver-cuda",
+					     "nvidia-compute",
+					     "libcuda1",
+					     "libnvidia-compute",
+					     "xorg-x11-drv-nvidia-470xx-cuda",
 					     "xorg-x11-drv-nvidia-390xx-cuda" };
 	const struct snapshot *s = t->j->s;
 

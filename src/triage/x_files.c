@@ -174,11 +174,12 @@ static void dll(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p,
-			"^(?:[A-Za-z]:[\\\\/][^:*?\"<>|]{0,200}[\\\\/]|"
-			"\\d[\\d./-]{7,9}\\s[^\\\\/:]{0,8}:?[^\\\\/:]{0,60}\\s|-a[\\w-]{3,4}\\s.{0,60}\\s|)"
-			"((?:cud|cublas|cufft|curand|cusolver|cusparse|nvrtc|nvinfer)\\w*64_\\w+\\.dll)$",
-			s, &m) &&
+	if (paste_match(
+		    p,
+		    "^(?:[A-Za-z]:[\\\\/][^:*?\"<>|]{0,200}[\\\\/]|"
+		    "\\d[\\d./-]{7,9}\\s[^\\\\/:]{0,8}:?[^\\\\/:]{0,60}\\s|-a[\\w-]{3,4}\\s.{0,60}\\s|)"
+		    "((?:cud|cublas|cufft|curand|cusolver|cusparse|nvrtc|nvinfer)\\w*64_\\w+\\.dll)$",
+		    s, &m) &&
 	    (m.group[1].p != s.p || beside_dll(p, i)))
 		sign_add(p, "dll-listed", i, m.group[1]);
 }
@@ -277,7 +278,8 @@ static void files_line(struct paste *p, size_t i)
 				      view_find(line_cmd(&p->t.lines[l->by]), "dev") >= 0))))
 		listed_nodes(p, s, i);
 	else if (view_starts(s, "ls ") && view_find(s, ": /dev/nvidia") > 0)
-		/* Told in one line: "ls /dev/nvidia* in the container: /dev/nvidia0 /dev/nvidiactl". */
+		/* Told in one line: "ls /dev/nvidia* in the container: /dev/nvidia0
+		 * /dev/nvidiactl". */
 		listed_nodes(p, view_skip(s, (size_t)view_find(s, ": /dev/nvidia")), i);
 	else if (view_starts(s, "/dev/nvidia") || view_is(s, "nvidia0") ||
 		 view_is(s, "nvidiactl") || view_starts(s, "/dev/dxg"))

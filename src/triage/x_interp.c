@@ -153,10 +153,11 @@ static void toolkit(struct paste *p, struct view s, size_t i)
 			"\\b(?:module|ml) (?:load |add |\\+)?(?:\\S+ )*?(?:\\w+/)?"
 			"(?:cuda|cudatoolkit|cuda-toolkit)/(\\d+\\.\\d+)",
 			cmd.n ? cmd : s, &m) ||
-	    paste_match(p,
-			"^(?:export )?PATH=\\S*/usr/local/cuda-(\\d+\\.\\d+)/bin|"
-			"(?:--cuda_home[= ]|-DCUDA_?TOOLKIT_ROOT(?:_DIR)?=)\\S*\\bcuda-(\\d+\\.\\d+)",
-			cmd.n ? cmd : s, &m))
+	    paste_match(
+		    p,
+		    "^(?:export )?PATH=\\S*/usr/local/cuda-(\\d+\\.\\d+)/bin|"
+		    "(?:--cuda_home[= ]|-DCUDA_?TOOLKIT_ROOT(?:_DIR)?=)\\S*\\bcuda-(\\d+\\.\\d+)",
+		    cmd.n ? cmd : s, &m))
 		sign_add(p, "cuda-put-first", i, m.group[m.group[1].n ? 1 : 2]);
 	else if (had &&
 		 paste_match(p,

@@ -217,10 +217,11 @@ static void installed(struct paste *p, struct view s, size_t i)
 			sign_add(p, "installed-torch", i, m.group[1]);
 			paste_fact(p, "torch.version", m.group[1], i);
 		} else if (view_find(w, "-") > 0 &&
-			   paste_match(p,
-				       "^(tensorflow(?:[-_](?:cpu|intel|gpu))?|onnxruntime(?:[-_]gpu)?|"
-				       "ctranslate2|jaxlib|jax)-(\\d[\\w.+]*)$",
-				       w, &m)) {
+			   paste_match(
+				   p,
+				   "^(tensorflow(?:[-_](?:cpu|intel|gpu))?|onnxruntime(?:[-_]gpu)?|"
+				   "ctranslate2|jaxlib|jax)-(\\d[\\w.+]*)$",
+				   w, &m)) {
 			paste_package(p, m.group[1], m.group[2], i);
 		}
 	}
@@ -267,12 +268,13 @@ static void arrow(struct paste *p, struct view s, size_t i)
 {
 	struct regex_match m;
 
-	if (paste_match(p,
-			"\\btorch[`'\" =-]{1,3}v?(\\d+\\.\\d[\\w.]*\\+cu\\d+)[`'\"]?\\s*"
-			"(?:-+>|=+>|\xe2\x86\x92)\\s*[`'\"]?(?:torch[ =-]{1,3})?v?(\\d+\\.\\d[\\w.]*)"
-			"(?:\\+cpu\\b|[`'\"]?,? ?\\(?(?:no|without|non-?) ?(?:cuda|gpu)|"
-			"[`'\"]?,? ?\\(?cpu\\b)",
-			s, &m))
+	if (paste_match(
+		    p,
+		    "\\btorch[`'\" =-]{1,3}v?(\\d+\\.\\d[\\w.]*\\+cu\\d+)[`'\"]?\\s*"
+		    "(?:-+>|=+>|\xe2\x86\x92)\\s*[`'\"]?(?:torch[ =-]{1,3})?v?(\\d+\\.\\d[\\w.]*)"
+		    "(?:\\+cpu\\b|[`'\"]?,? ?\\(?(?:no|without|non-?) ?(?:cuda|gpu)|"
+		    "[`'\"]?,? ?\\(?cpu\\b)",
+		    s, &m))
 		replaced(p, m.group[1],
 			 view_of(arena_printf(p->a, "%.*s+cpu", (int)m.group[2].n, m.group[2].p)),
 			 i);
@@ -321,9 +323,10 @@ static void told_exchange(struct paste *p, struct view s, size_t i)
 
 static void index_tag(struct paste *p, struct view s, size_t i)
 {
-	sign_match(p, "index-tag",
-		   "download\\.pytorch\\.org/whl/(?:nightly/|test/)?(c[pu]+\\d*|rocm[\\d.]+|xpu)\\b",
-		   s, i);
+	sign_match(
+		p, "index-tag",
+		"download\\.pytorch\\.org/whl/(?:nightly/|test/)?(c[pu]+\\d*|rocm[\\d.]+|xpu)\\b",
+		s, i);
 }
 
 static void wanted(struct paste *p, struct view s, size_t i)

@@ -169,11 +169,13 @@ static void versions_line(struct paste *p, size_t i)
 			;
 		version(p, "run-torch", "pip-torch-version", m.group[k], i);
 		after_install(p, m.group[k], i);
-	} else if (view_find(s, "orch") >= 0 &&
-		   paste_match(p,
-			       "\\bpip3? (?:list|freeze|show)\\b[^\\n]{0,30}?\\btorch\\W{1,5}(?:Version: ?)?"
-			       "(\\d+\\.\\d+\\.\\d+[\\w.+]*)",
-			       s, &m)) {
+	} else if (
+		view_find(s, "orch") >= 0 &&
+		paste_match(
+			p,
+			"\\bpip3? (?:list|freeze|show)\\b[^\\n]{0,30}?\\btorch\\W{1,5}(?:Version: ?)?"
+			"(\\d+\\.\\d+\\.\\d+[\\w.+]*)",
+			s, &m)) {
 		version(p, "pip-torch-version", "run-torch", m.group[1], i);
 	} else if (view_starts(s, "Version:") && paste_under(p, i, "show torch") &&
 		   (of_torch(p, i) || (size_t)p->t.lines[i].by + 1 == i)) {
@@ -201,7 +203,8 @@ static void sites_line(struct paste *p, size_t i)
 
 	versions_line(p, i);
 	/* "ls ~/.local/lib/python3.7/site-packages | grep torch" lists one. */
-	if (view_starts(s, "torch") && (s.n == 5 || s.p[5] == '-' || s.p[5] == '/' || s.p[5] == ' ') &&
+	if (view_starts(s, "torch") &&
+	    (s.n == 5 || s.p[5] == '-' || s.p[5] == '/' || s.p[5] == ' ') &&
 	    paste_under(p, i, "/.local/lib/python") && !sign_has(p, "torch-user-site"))
 		sign_add(p, "torch-user-site", i, s);
 	if (s.n > 600)

@@ -27,7 +27,8 @@ static CUfunction check;
 
 /* Jumps on to the real function, whatever its arguments. */
 #ifdef __aarch64__
-#define JUMP(name) "	adrp x16, real_" #name "\n	ldr x16, [x16, :lo12:real_" #name "]\n	br x16\n"
+#define JUMP(name) \
+	"	adrp x16, real_" #name "\n	ldr x16, [x16, :lo12:real_" #name "]\n	br x16\n"
 #else
 #define JUMP(name) "	jmp *real_" #name "(%rip)\n"
 #endif
