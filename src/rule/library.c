@@ -143,29 +143,32 @@ static bool share_file(const struct json *row_a, const struct package *a, const 
 	return false;
 }
 
-/* The wheel among the two that is of the build's own CUDA major; NULL when neither or it is not
- * known. */
-static const struct package *wanted_of(const struct package *a, const struct json *row_a,
-				       const struct package *b, const struct json *row_b,
-				       const char *cuda)
+/* Which of two wheels is of the build's own CUDA major. */
+enum wheel_wanted { NEITHER_WANTED, FIRST_WANTED, SECOND_WANTED };
+
+static enum wheel_wanted wanted_of(const struct json *row_a, const struct json *row_b,
+				   const char *cuda)
 {
 	const char *ma = json_get_str(row_a, "major"), *mb = json_get_str(row_b, "major");
 	unsigned major = look_branch(cuda);
 
 	if (!cuda || !ma || !mb)
-		return NULL;
-	return look_branch(ma) == major ? a : look_branch(mb) == major ? b : NULL;
+		return NEITHER_WANTED;
+	return look_branch(ma) == major	  ? FIRST_WANTED
+	       : look_branch(mb) == major ? SECOND_WANTED
+					  : NEITHER_WANTED;
 }
 
 /* They hold the same files in different versions: what is loaded is whichever came last. */
 static void overwritten(struct judge *j, const struct python *p, const struct package *a,
-			const struct package *b, const char *dir, const struct package *wanted)
+			const struct package *b, const char *dir, enum wheel_wanted wanted)
 {
-	const struct package *other = wanted == a ? b : a;
+	const struct package *keep = wanted == FIRST_WANTED ? a : b,
+			     *other = wanted == FIRST_WANTED ? b : a;
 	struct finding *f = finding_add(j, FINDING_MIXED_CUDA_WHEELS, look_prefix(p));
 	struct remedy *r;
 
-	f->severity = wanted ? SEVERITY_ERROR : SEVERITY_WARNING;
+	f->severity = wanted != NEITHER_WANTED ? SEVERITY_ERROR : SEVERITY_WARNING;
 	finding_message(
 		j, f,
 		_("%s %s and %s %s are both installed into %s: one overwrites the other's files."),
@@ -173,17 +176,15 @@ static void overwritten(struct judge *j, const struct python *p, const struct pa
 		fact_value(&b->version, ""), dir);
 	finding_fact(j, f, arena_printf(j->a, "package.%s", a->name.value), &a->version, NULL);
 	finding_fact(j, f, arena_printf(j->a, "package.%s", b->name.value), &b->version, NULL);
-	if (!wanted)
-		wanted = b;
 	r = finding_remedy(
 		j, f,
 		_("Remove %s and install %s anew, since removing one takes the shared files away."),
-		other->name.value, wanted->name.value);
+		other->name.value, keep->name.value);
 	remedy_command(j, r, "%s uninstall -y %s %s", remedy_pip(j, p), other->name.value,
-		       wanted->name.value);
+		       keep->name.value);
 	remedy_command(j, r, "%s install --no-deps %s", remedy_pip(j, p),
-		       shell_word(j->a, arena_printf(j->a, "%s==%s", wanted->name.value,
-						     fact_value(&wanted->version, ""))));
+		       shell_word(j->a, arena_printf(j->a, "%s==%s", keep->name.value,
+						     fact_value(&keep->version, ""))));
 }
 
 static void mixed_pair(struct judge *j, const struct python *p, const struct package *a,
@@ -191,13 +192,11 @@ static void mixed_pair(struct judge *j, const struct python *p, const struct pac
 {
 	const struct json *row_b = wheel_row(compat_table(j->c, "nvidia_wheel"), b->name.value);
 	const char *cuda = look_torch_cuda(j, &p->torch);
-	const struct package *wanted;
 
 	if (!row_b || !same_field(row_a, row_b, "library") || !same_field(row_a, row_b, "dir") ||
 	    same_field(row_a, row_b, "major") || !share_file(row_a, a, row_b, b))
 		return;
-	wanted = wanted_of(a, row_a, b, row_b, cuda);
-	overwritten(j, p, a, b, json_get_str(row_a, "dir"), wanted);
+	overwritten(j, p, a, b, json_get_str(row_a, "dir"), wanted_of(row_a, row_b, cuda));
 }
 
 /* CuPy has a package for each CUDA, and all of them own the folder cupy. */
@@ -264,9 +263,9 @@ static void cupys_in(struct judge *j, const struct python *p)
 		}
 		/* The one of the later CUDA is last in the alphabet. */
 		if (strcmp(a->name.value, b->name.value) < 0)
-			overwritten(j, p, a, b, "cupy", NULL);
+			overwritten(j, p, a, b, "cupy", NEITHER_WANTED);
 		else
-			overwritten(j, p, b, a, "cupy", NULL);
+			overwritten(j, p, b, a, "cupy", NEITHER_WANTED);
 		return;
 	}
 }

@@ -50,10 +50,15 @@ static void capability(struct paste *p, size_t i, const char *least, const char 
 		paste_fact(p, "gpu.cc", view_of(here), i);
 }
 
+static long major_of(const char *version)
+{
+	return strtol(version, NULL, 10);
+}
+
 static void driver_cuda(struct paste *p, size_t i, const char *least, const char *here)
 {
 	/* Within one major release of CUDA an older driver will do. */
-	if (atoi(here) >= atoi(least))
+	if (major_of(here) >= major_of(least))
 		return;
 	paste_fact(p, "driver.ceiling", view_of(here), i);
 	sign_add(p, "needs-cuda", i, view_of(least));
@@ -62,7 +67,7 @@ static void driver_cuda(struct paste *p, size_t i, const char *least, const char
 
 static void cudnn(struct paste *p, size_t i, const char *least, const char *here)
 {
-	if (atoi(here) != atoi(least))
+	if (major_of(here) != major_of(least))
 		sign_add(p, "cudnn-least-major", i, view_of(here));
 	else if (version_cmp_str(here, least) < 0)
 		sign_add(p, "cudnn-least", i, view_of(here));
@@ -129,12 +134,8 @@ static size_t releases(struct paste *p, const struct quantity *q, struct view s,
 static const char *text_of(struct paste *p, const struct quantity *q, struct view v)
 {
 	const char *text = view_dup(p->a, v);
-	int code;
 
-	if (!q->coded)
-		return text;
-	code = atoi(text);
-	return arena_printf(p->a, "%d.%d", code / 1000, code % 1000 / 10);
+	return q->coded ? version_of_cuda_number(p->a, strtol(text, NULL, 10)) : text;
 }
 
 /* Two releases in one line, the one wanted and the other not: that one is here. */
