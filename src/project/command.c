@@ -71,11 +71,22 @@ static void note_python(struct shell *sh, const char *version, const struct word
 	sh->p->python_at = word_place(sh, w);
 }
 
-/* A script that makes another environment has finished with the one before. */
+/*
+ * A script that makes another environment has finished with the one before. Its variables stay, and
+ * the image that it runs in.
+ */
 static void new_environment(struct shell *sh)
 {
-	if (sh->script && sh->p->n_steps)
-		sh->p = project_new(sh->r, sh->p->kind, sh->p->file);
+	const struct project *old = sh->p;
+	size_t i;
+
+	if (!sh->script || !old->n_steps)
+		return;
+	sh->p = project_new(sh->r, old->kind, old->file);
+	sh->p->image = old->image;
+	sh->p->image_at = old->image_at;
+	for (i = 0; i < old->n_env; i++)
+		*ARENA_APPEND(sh->r->a, sh->p->env, sh->p->n_env) = old->env[i];
 }
 
 static void on_pip(struct shell *sh, const struct command *c)

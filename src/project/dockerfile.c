@@ -37,8 +37,7 @@ struct instruction {
 	struct mapped m; /* arguments, continued lines joined */
 	const char *keyword;
 	struct place at;
-	const char *heredoc[HEREDOCS];
-	bool strip[HEREDOCS];
+	struct heredoc heredoc[HEREDOCS];
 	size_t n_heredocs;
 };
 
@@ -68,43 +67,15 @@ static void directives(struct docker *d)
 	}
 }
 
-/* <<EOF, <<-EOF, <<"EOF" among the words of RUN, COPY and ADD. */
+/* Among the words of RUN, COPY and ADD. */
 static void find_heredocs(struct docker *d, struct instruction *in)
 {
-	struct view v = in->m.text;
-	size_t i, n;
+	size_t at = 0;
+	struct heredoc h;
 
-	for (i = 0; i + 2 < v.n && in->n_heredocs < HEREDOCS; i++) {
-		bool strip = false;
-		char q = 0;
-
-		if (v.p[i] != '<' || v.p[i + 1] != '<' ||
-		    (i && !strchr(" \t;&|0123456789", v.p[i - 1])))
-			continue;
-		i += 2;
-		if (v.p[i] == '<')
-			continue;
-		if (v.p[i] == '-') {
-			strip = true;
-			i++;
-		}
-		if (i < v.n && (v.p[i] == '"' || v.p[i] == '\''))
-			q = v.p[i++];
-		for (n = i; n < v.n && (q ? v.p[n] != q : !strchr(" \t;&|)>", v.p[n])); n++)
-			;
-		if (n == i)
-			continue;
-		in->strip[in->n_heredocs] = strip;
-		in->heredoc[in->n_heredocs++] = arena_strndup(d->r->a, v.p + i, n - i);
-		i = n;
-	}
-}
-
-static bool is_end(struct view line, const char *word, bool strip)
-{
-	while (strip && line.n && line.p[0] == '\t')
-		line = view_skip(line, 1);
-	return view_is(line, word);
+	while (in->n_heredocs < HEREDOCS &&
+	       heredoc_next(d->r->a, in->m.text, &at, " \t;&|0123456789", &h))
+		in->heredoc[in->n_heredocs++] = h;
 }
 
 /* The bodies follow the instruction; a RUN's are its commands. */
@@ -119,7 +90,7 @@ static void take_heredocs(struct docker *d, struct instruction *in)
 	for (i = 0; i < in->n_heredocs; i++) {
 		while (view_line(&d->text, &line)) {
 			d->line++;
-			if (is_end(line, in->heredoc[i], in->strip[i]))
+			if (heredoc_ends(&in->heredoc[i], line))
 				break;
 			strbuf_addc(&b, '\n');
 			mapped_piece(d->r->a, &in->m, b.n, d->line, 1);

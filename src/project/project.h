@@ -400,6 +400,15 @@ struct shell {
 	bool said;     /* that something was left out so */
 	enum { SHELL_SH, SHELL_EXEC } form;
 };
+/* The mark behind "<<", without its quotes. */
+struct heredoc {
+	const char *mark;
+	bool strip; /* "<<-": blanks in front of the mark */
+};
+/* The next here-document in V from *at on, behind one of these bytes (NULL: any) or in front. */
+bool heredoc_next(struct arena *a, struct view v, size_t *at, const char *before,
+		  struct heredoc *ret);
+bool heredoc_ends(const struct heredoc *h, struct view line);
 /* COPY SRC DST. */
 struct copied {
 	const char *from; /* path of this checkout */

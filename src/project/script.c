@@ -9,6 +9,8 @@
 #include "base/strbuf.h"
 #include "project/project.h"
 
+enum { ENDLESS_MAX = 16 }; /* marks that never come; each is looked for to the end of the text */
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -29,32 +31,43 @@ bool script_name(const char *path, struct view text)
 	       (view_ends(line, "/sh") || view_find(line, "bash") >= 0);
 }
 
-/* The mark that ends a here-document that begins on this line; n 0: none does. */
-static struct view here_document(struct view line)
+/*
+ * What a here-document that begins on this line writes to another program or file is not run here.
+ * A "<<" whose mark never comes is none: it shifts bits, or stands in a text.
+ */
+static void skip_heredocs(struct arena *a, struct view line, struct view *text, size_t *number,
+			  unsigned *tries)
 {
-	ptrdiff_t at = view_find(line, "<<");
-	struct view rest, word = { 0 };
+	struct heredoc h;
+	size_t at = 0;
 
-	if (at < 0 || view_starts(view_skip(line, (size_t)at), "<<<") ||
-	    view_chr((struct view){ .p = line.p, .n = (size_t)at }, '#') >= 0)
-		return word;
-	rest = view_skip(line, (size_t)at + 2);
-	if (rest.n && rest.p[0] == '-')
-		rest = view_skip(rest, 1);
-	if (!view_word(&rest, &word))
-		return word;
-	if (word.n > 2 && strchr("'\"", word.p[0]))
-		word = (struct view){ .p = word.p + 1, .n = word.n - 2 };
-	return word;
+	line.n = view_comment(line);
+	while (*tries && heredoc_next(a, line, &at, NULL, &h)) {
+		struct view rest = *text, one;
+		size_t lines = 0;
+		bool ended = false;
+
+		while (!ended && view_line(&rest, &one)) {
+			lines++;
+			ended = heredoc_ends(&h, one);
+		}
+		if (ended) {
+			*text = rest;
+			*number += lines;
+		} else {
+			--*tries;
+		}
+	}
 }
 
 int script_read(struct project_reader *r, struct view text, const char *path, struct err *err)
 {
 	struct mapped m = { .file = path };
 	struct shell sh = { .r = r, .m = &m, .script = true };
+	unsigned tries = ENDLESS_MAX;
 	size_t number = 0;
-	struct view line, end = { 0 };
 	struct strbuf b;
+	struct view line;
 
 	(void)err;
 	sh.p = project_new(r, PROJECT_SCRIPT, path);
@@ -63,16 +76,10 @@ int script_read(struct project_reader *r, struct view text, const char *path, st
 		bool more = view_ends(line, "\\");
 
 		number++;
-		if (end.n) {
-			/* What it writes to another program or file is not run here. */
-			if (view_is(view_trim(line), view_dup(r->a, end)))
-				end.n = 0;
-			continue;
-		}
-		end = here_document(line);
 		mapped_piece(r->a, &m, b.n, number, 1);
 		strbuf_addn(&b, line.p, more ? line.n - 1 : line.n);
 		strbuf_addc(&b, more ? ' ' : '\n');
+		skip_heredocs(r->a, line, &text, &number, &tries);
 	}
 	m.text = (struct view){ .p = b.s, .n = b.n };
 	shell_run(&sh);

@@ -213,8 +213,11 @@ static void pods(struct yml *y, const struct doc *d, int depth)
 
 /* -------- steps */
 
-/* script: it runs where the GPU is, and what depends on a condition is not read. */
-static void yml_shell(struct yml *y, struct project *p, const struct doc *d, bool script)
+/*
+ * script: it runs where the GPU is, and what depends on a condition is not read. Returns the
+ * environment that it ends in.
+ */
+static struct project *yml_shell(struct yml *y, struct project *p, const struct doc *d, bool script)
 {
 	struct mapped m = { .file = y->path };
 	struct shell sh = {
@@ -237,6 +240,7 @@ static void yml_shell(struct yml *y, struct project *p, const struct doc *d, boo
 			break;
 	}
 	shell_run(&sh);
+	return sh.p;
 }
 
 void yml_run(struct yml *y, struct project *p, const struct doc *d)
@@ -412,7 +416,7 @@ static void skypilot(struct yml *y, const struct doc *doc)
 	yml_environment(y, p, doc_get(doc, "envs"));
 	for (i = 0; i < ARRAY_LEN(parts); i++)
 		if (doc_str(doc_get(doc, parts[i])))
-			yml_shell(y, p, doc_get(doc, parts[i]), true);
+			p = yml_shell(y, p, doc_get(doc, parts[i]), true);
 }
 
 /* A template is no YAML yet. */

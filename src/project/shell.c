@@ -135,6 +135,48 @@ const char *substitute(struct project_reader *r, const struct project *p, struct
 	return b.s;
 }
 
+/* -------- here-documents */
+
+bool heredoc_next(struct arena *a, struct view v, size_t *at, const char *before,
+		  struct heredoc *ret)
+{
+	size_t i, n;
+
+	for (i = *at; i + 2 < v.n; i++) {
+		char q = 0;
+
+		if (v.p[i] != '<' || v.p[i + 1] != '<' ||
+		    (before && i && !strchr(before, v.p[i - 1])))
+			continue;
+		i += 2;
+		if (v.p[i] == '<')
+			continue;
+		ret->strip = v.p[i] == '-';
+		i += ret->strip;
+		while (!before && i < v.n && (v.p[i] == ' ' || v.p[i] == '\t'))
+			i++;
+		if (i < v.n && (v.p[i] == '"' || v.p[i] == '\''))
+			q = v.p[i++];
+		else if (i < v.n && v.p[i] == '\\')
+			i++;
+		for (n = i; n < v.n && (q ? v.p[n] != q : !strchr(" \t;&|)>", v.p[n])); n++)
+			;
+		if (n == i)
+			continue;
+		ret->mark = arena_strndup(a, v.p + i, n - i);
+		*at = n + 1;
+		return true;
+	}
+	return false;
+}
+
+bool heredoc_ends(const struct heredoc *h, struct view line)
+{
+	while (h->strip && line.n && line.p[0] == '\t')
+		line = view_skip(line, 1);
+	return view_is(line, h->mark);
+}
+
 /* -------- words */
 
 struct lexer {
@@ -270,6 +312,9 @@ static void take_word(struct lexer *l)
 	w.text = b.s;
 	if (++l->words <= WORDS)
 		*ARENA_APPEND(l->sh->r->a, l->cmd.words, l->cmd.n) = w;
+	else if (l->words == WORDS + 1)
+		project_doubt(l->sh->r, l->sh->p, mapped_place(l->sh->m, w.offset), "%s",
+			      _("what comes from here on is too long to be read"));
 }
 
 /* -------- commands */
@@ -331,18 +376,26 @@ static bool nested(struct shell *sh, const struct command *c)
 	return true;
 }
 
+static bool bare(const struct word *w, const char *text)
+{
+	return !w->quoted && strcmp(w->text, text) == 0;
+}
+
 /* In a script: how many conditions, loops apart, and functions the command is inside of. */
 static bool conditional(struct shell *sh, const struct command *c)
 {
-	const char *first = c->n && !c->words[0].quoted ? c->words[0].text : "";
-	const char *last = c->n ? c->words[c->n - 1].text : "";
+	const char *first, *last = c->n ? c->words[c->n - 1].text : "";
+	size_t i = 0;
 
 	if (!sh->script)
 		return false;
-	if (strcmp(first, "if") == 0 || strcmp(first, "case") == 0 ||
-	    (strcmp(first, "{") != 0 && strcmp(last, "{") == 0))
-		sh->inside++;
-	else if (strcmp(first, "{") == 0)
+	/* "then if ...", "do if ..." on one line. */
+	while (i < c->n && (bare(&c->words[i], "then") || bare(&c->words[i], "else") ||
+			    bare(&c->words[i], "do")))
+		i++;
+	first = i < c->n && !c->words[i].quoted ? c->words[i].text : "";
+	if (strcmp(first, "if") == 0 || strcmp(first, "case") == 0 || strcmp(first, "{") == 0 ||
+	    strcmp(last, "{") == 0)
 		sh->inside++;
 	else if ((strcmp(first, "fi") == 0 || strcmp(first, "esac") == 0 ||
 		  strcmp(first, "}") == 0) &&
@@ -413,13 +466,25 @@ static void finish(struct lexer *l)
 		command_run(l->sh, &c);
 	/* What stands in front of a command is for that command alone. */
 	if (!lone)
-		p->n_env = keep;
+		p->n_env = l->sh->p->n_env = keep;
+}
+
+/* Exported variables end with their shell; what a command set for good stays. */
+static void end_exports(struct project *p, size_t keep)
+{
+	size_t i;
+
+	for (i = keep; i < p->n_env; i++)
+		if (!p->env[i].build_only)
+			p->env[keep++] = p->env[i];
+	p->n_env = keep < p->n_env ? keep : p->n_env;
 }
 
 void shell_run(struct shell *sh)
 {
 	struct lexer l = { .sh = sh, .text = sh->m->text };
-	size_t keep = sh->p->n_env, i;
+	struct project *begun = sh->p;
+	size_t keep = begun->n_env, from = sh->r->list.n, i;
 
 	if (sh->depth == 0)
 		l.n_env = keep;
@@ -439,9 +504,8 @@ void shell_run(struct shell *sh)
 		}
 	}
 	finish(&l);
-	/* Exported variables end with their shell; what a command set for good stays. */
-	for (i = keep; i < sh->p->n_env; i++)
-		if (!sh->p->env[i].build_only)
-			sh->p->env[keep++] = sh->p->env[i];
-	sh->p->n_env = keep < sh->p->n_env ? keep : sh->p->n_env;
+	end_exports(begun, keep);
+	/* Environments that it made got its variables, too. */
+	for (i = from; i < sh->r->list.n; i++)
+		end_exports(sh->r->list.v[i], keep);
 }

@@ -59,6 +59,8 @@ static int read_kind(struct project_reader *r, char kind, struct view text, stru
 		return yaml_project_read(r, PROJECT_COG, text, "/nonexistent/cog.yaml", err);
 	case 'Y':
 		return yaml_project_read(r, PROJECT_SPACK, text, "/nonexistent/spack.yaml", err);
+	case 'T':
+		return yaml_project_read(r, PROJECT_SKYPILOT, text, "/nonexistent/task.yaml", err);
 	case 'M':
 		return modal_read(r, text, "/nonexistent/app.py", err);
 	case 'B':

@@ -10,6 +10,9 @@ import tempfile
 import time
 import xml.dom.minidom
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from yardstick import spent  # noqa: E402
+
 CUVET = os.environ["CUVET"]
 T4 = ["--assume", "gpu=Tesla T4", "--assume", "driver=535.183.01"]
 n = failed = 0
@@ -130,6 +133,17 @@ for text in ("-f https://download.pytorch.org/whl/cu118\ntorch==2.1.0\n", "torch
 for text in ("torch is broken here\n", "torch: 2.1\n", "-feature one\n- item\n"):
     code, out, err = run({"notes.txt": text}, T4)
     check("notes are no requirements: %r" % text[:20], code == 2 and "neither a snapshot nor a project file" in err, err)
+
+# what is too long is said to be left out
+code, out, err = run({"a.sh": "true " * 5000 + "\npip install torch==2.8.0\n"}, T4 + ["--assume", "python=3.10"])
+check("P14 a script that is too long", "a.sh:1" in out and "too long to be read" in " ".join(out.split()), out)
+# a here-document is not copied for each of its lines
+with tempfile.TemporaryDirectory() as tmp:
+    path = os.path.join(tmp, "a.sh")
+    with open(path, "w") as f:
+        f.write("cat <<" + "A" * 20000 + "\n" + "\n" * 100000)
+    mib = spent([CUVET, "check", "--no-live", path])[1]
+    check("P14 a long mark of a here-document", mib < 400, mib)
 
 # what would be installed stands in the summary
 code, out, err = run({"requirements.txt": "torch==2.4.1\n", "jax/requirements.txt": "jaxlib==0.4.13+cuda11.cudnn86\n"}, T4 + ["--assume", "python=3.10"], ["."])
