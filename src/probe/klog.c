@@ -6,6 +6,7 @@
  */
 #include "probe/klog.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -217,7 +218,7 @@ static bool xid_line(struct reader *r, struct view m)
 	ptrdiff_t at = view_find(m, "Xid (PCI:");
 	bool switch_ = at > 0 && m.p[at - 1] == 'S';
 	static const char before[] = "caused by previous Xid ";
-	struct view rest, number;
+	struct view rest, number, cause;
 	uint64_t n;
 
 	if (at < 0)
@@ -230,8 +231,12 @@ static bool xid_line(struct reader *r, struct view m)
 	/* "45, pid=4711, name=python3, Ch 00000001 caused by previous Xid 149": it is the 149
 	 * again. */
 	at = view_find(rest, before);
-	if (at >= 0)
-		number = view_trim(view_skip(rest, (size_t)at + strlen(before)));
+	if (at >= 0) {
+		cause = view_skip(rest, (size_t)at + strlen(before));
+		for (number = cause, number.n = 0;
+		     number.n < cause.n && isdigit((unsigned char)cause.p[number.n]); number.n++)
+			;
+	}
 	if (!view_u64(number, 10, &n) || n > 99999)
 		return false;
 	add(r, switch_ ? "sxid" : "xid", arena_printf(r->p->a, "%u", (unsigned)n),

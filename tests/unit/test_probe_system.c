@@ -65,6 +65,7 @@ static void log_lines(void **state)
 		"NVRM: NVIDIA 550.120 driver release.\n"
 		"NVRM: Xid (PCI:0000:0b:00): many, pid=2\n"
 		"NVRM: Xid (PCI:0000:0b:00): 45, pid=4, name=z, Ch 1 caused by previous Xid 48\n"
+		"NVRM: Xid (PCI:0000:0b:00): 45, pid=4, name=z, caused by previous Xid 48, x\n"
 		"NVRM: Xid (PCI:\n";
 
 	klog_events(&t->p, view_of(text), KLOG_KERNEL, "log");
@@ -72,7 +73,7 @@ static void log_lines(void **state)
 	IS(s->log[0].xid, "79");
 	IS(s->log[0].address, "0000:0b:00.0");
 	IS(s->log[1].xid, "48");
-	IS(s->log[1].count, "4");
+	IS(s->log[1].count, "5");
 	IS(s->log[2].id, "sxid");
 	IS(s->log[3].id, "release-unsupported");
 	IS(s->log[3].address, "0000:01:00.0");
