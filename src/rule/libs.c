@@ -333,7 +333,7 @@ static void lacking_in(struct judge *j, const struct python *p)
 static void cut_in(struct judge *j, const struct python *p)
 {
 	const struct fact *lib = &p->torch.has_cuda_library;
-	const char *slash, *name;
+	const char *release = look_torch_release(j, &p->torch), *slash, *name;
 	struct finding *f;
 	struct remedy *r;
 
@@ -348,8 +348,8 @@ static void cut_in(struct judge *j, const struct python *p)
 	r = finding_remedy(j, f, "%s",
 			   _("Install torch anew, so that pip brings the libraries that it pins."));
 	remedy_command(j, r, "%s install --force-reinstall %s", remedy_pip(j, p),
-		       shell_word(j->a, arena_printf(j->a, "torch==%s",
-						     look_torch_release(j, &p->torch))));
+		       release ? shell_word(j->a, arena_printf(j->a, "torch==%s", release))
+			       : "torch");
 }
 
 static void run_lacking(struct judge *j)

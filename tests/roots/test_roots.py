@@ -207,7 +207,8 @@ def judge(m, case, tree):
         return ['hung']
     except ValueError:
         return ['no JSON, exit %d: %s' % (p.returncode, p.stderr[-300:])]
-    return shape(d, p.returncode) + cause(m['expect'], d) + facts(m['expect'], d, tree)
+    null = ['prints (null)'] if b'(null)' in p.stdout else []
+    return null + shape(d, p.returncode) + cause(m['expect'], d) + facts(m['expect'], d, tree)
 
 
 def main():
