@@ -241,22 +241,23 @@ static void add_envs_dir(struct py_find *f, struct view dir)
 		add_children(f, view_dup(f->p->a, dir));
 }
 
-/* The list `envs_dirs` of conda's settings, as conda itself writes it: an entry a line. */
+/* The list `envs_dirs` of conda's settings, an entry a line as conda itself writes it. */
 static void add_condarc(struct py_find *f, const char *file)
 {
-	struct view text, line;
+	struct view text, line, item;
 	bool in_list = false;
 	unsigned i;
 
 	if (sysroot_read(f->p->root, f->p->a, file, TEXT_MAX, &text, NULL) != 0)
 		return;
 	for (i = 0; i < LINES_MAX && view_line(&text, &line); i++) {
-		bool item = view_starts(view_trim(line), "-");
-
-		if (!item)
+		item = view_trim((struct view){ .p = line.p, .n = view_comment(line) });
+		if (!item.n)
+			continue;
+		if (!view_starts(item, "-"))
 			in_list = view_starts(line, "envs_dirs:");
 		else if (in_list)
-			add_envs_dir(f, view_trim(view_skip(view_trim(line), 1)));
+			add_envs_dir(f, view_trim(view_skip(item, 1)));
 	}
 }
 
