@@ -30,13 +30,24 @@ static bool drop_random(struct view *v, size_t least)
 	return true;
 }
 
-/* Names that containers have as machines: an id, JupyterHub's for a user, a pod of a deployment. */
-static bool is_container_name(struct view v)
+/* JupyterHub's name for the server of a user: "ana@jupyter-ana", "ana@jupyter-ana--big". A machine
+ * of somebody's may be called jupyter-gpu. */
+static bool is_users(struct view name, struct view user)
+{
+	static const char hub[] = "jupyter-";
+	size_t n = strlen(hub);
+
+	return view_starts(name, hub) && name.n >= n + user.n &&
+	       memcmp(name.p + n, user.p, user.n) == 0 &&
+	       (name.n == n + user.n || name.p[n + user.n] == '-');
+}
+
+/* Names that containers have as machines: an id, the server of a user, a pod of a deployment. */
+static bool is_container_name(struct view v, struct view user)
 {
 	struct view pod = v;
 
-	return is_hex(v) || view_starts(v, "jupyter-") ||
-	       (drop_random(&pod, 5) && drop_random(&pod, 6));
+	return is_hex(v) || is_users(v, user) || (drop_random(&pod, 5) && drop_random(&pod, 6));
 }
 
 /* What the name of a prompt says, when it's one of these words. */
@@ -55,6 +66,7 @@ static enum owner_place named_place(struct view name)
 
 void owner_prompt(struct view v, struct owner *o)
 {
+	struct view user;
 	ptrdiff_t at;
 	size_t n;
 
@@ -80,6 +92,7 @@ void owner_prompt(struct view v, struct owner *o)
 	at = view_chr(v, '@');
 	if (at <= 0 || at > 40)
 		return;
+	user = (struct view){ .p = v.p, .n = (size_t)at };
 	v = view_skip(v, (size_t)at + 1);
 	for (n = 0;
 	     n < v.n && n < 64 &&
@@ -87,7 +100,7 @@ void owner_prompt(struct view v, struct owner *o)
 	     n++)
 		;
 	v.n = n;
-	if (is_container_name(v))
+	if (is_container_name(v, user))
 		o->place = PLACE_CONTAINER;
 	else
 		o->machine = v;
