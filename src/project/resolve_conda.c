@@ -337,6 +337,16 @@ static bool from_defaults(const struct conda *x)
 	       (!x->forge || x->defaults_at < x->forge_at);
 }
 
+/* What cannot be judged is said. */
+static void doubt_defaults(struct conda *x)
+{
+	struct site *t = x->t;
+
+	fact_set(&ARENA_APPEND(t->r->a, t->out->doubts, t->out->n_doubts)->what,
+		 _("it comes from Anaconda's own channel, whose builds no table knows"),
+		 source_at(t, &x->asked->at));
+}
+
 void resolve_conda(struct site *t, const struct step *s)
 {
 	struct conda x = { .t = t, .s = s };
@@ -365,8 +375,10 @@ void resolve_conda(struct site *t, const struct step *s)
 			official(&x, o);
 		return;
 	}
-	if (from_defaults(&x))
+	if (from_defaults(&x)) {
+		doubt_defaults(&x);
 		return;
+	}
 	if (x.pytorch_channel && (!x.forge || x.pytorch_at < x.forge_at)) {
 		/* What the first channel does not hold comes from the next, where the order is
 		 * free. */
@@ -385,5 +397,7 @@ void resolve_conda(struct site *t, const struct step *s)
 			fact_set(&o->fault, "channel", source_at(t, &x.cuda->at));
 			fact_set(&o->clash, x.cuda->text, source_at(t, &x.cuda->at));
 		}
+	} else if (x.defaults) {
+		doubt_defaults(&x);
 	}
 }

@@ -134,6 +134,10 @@ for text in ("torch is broken here\n", "torch: 2.1\n", "-feature one\n- item\n")
     code, out, err = run({"notes.txt": text}, T4)
     check("notes are no requirements: %r" % text[:20], code == 2 and "neither a snapshot nor a project file" in err, err)
 
+# nor is what no table knows a pass
+code, out, err = run({"environment.yml": "channels:\n  - defaults\n  - pytorch\ndependencies:\n  - python=3.10\n  - pytorch=1.7.1\n"}, T4)
+check("Anaconda's channel in front is not judged", code == 0 and "environment.yml:6" in out and "whose builds no table knows" in " ".join(out.split()), out)
+
 # what is too long is said to be left out
 code, out, err = run({"a.sh": "true " * 5000 + "\npip install torch==2.8.0\n"}, T4 + ["--assume", "python=3.10"])
 check("P14 a script that is too long", "a.sh:1" in out and "too long to be read" in " ".join(out.split()), out)
