@@ -196,7 +196,9 @@ static void addons_load(struct hunt *h)
 
 	for (i = 0; i < ARRAY_LEN(addons); i++) {
 		pkg = addon_package(h->out, &addons[i]);
-		if (!pkg)
+		/* From 14 on CuPy finds the wheels' libraries by way of this package. */
+		if (!pkg || (strcmp(addons[i].package, "cupy") == 0 &&
+			     python_package(h->out, "cuda-pathfinder")))
 			continue;
 		if (pkg != last)
 			start(h, pkg->name.value);
@@ -211,7 +213,10 @@ static void addons_load(struct hunt *h)
 	}
 }
 
-/* CTranslate2's wheels open cuBLAS and cuDNN by name when a model is put on a GPU. */
+/*
+ * CTranslate2's wheels open cuBLAS and cuDNN by name when a model is put on a GPU. Those for
+ * aarch64 are for the processor alone.
+ */
 static void ctranslate2(struct hunt *h)
 {
 	const struct package *pkg = python_package(h->out, "ctranslate2");
@@ -220,7 +225,8 @@ static void ctranslate2(struct hunt *h)
 	size_t i;
 	int by = -1;
 
-	if (!pkg || !dir || !module_file(h, "ctranslate2.libs") ||
+	if (!pkg || !dir || strcmp(h->l.ld.arch, "x86_64") != 0 ||
+	    !module_file(h, "ctranslate2.libs") ||
 	    sysroot_list(h->p->root, h->p->a, dir, NAMES_MAX, &list) != 0)
 		return;
 	start(h, "ctranslate2");

@@ -547,6 +547,10 @@ static void fill_one(struct project_reader *r, struct snapshot *s, const struct 
 	for (i = 0; i < p->n_steps; i++) {
 		const struct step *st = &p->steps[i];
 
+		if (st->cut_at.line)
+			fact_set(&ARENA_APPEND(r->a, t->out->doubts, t->out->n_doubts)->what,
+				 _("what comes from here on is too much to be read"),
+				 source_at(t, &st->cut_at));
 		if (st->tool == BY_CONDA || st->tool == BY_PIXI) {
 			resolve_conda(t, st);
 			continue;

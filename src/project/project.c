@@ -77,8 +77,14 @@ struct step *project_step(struct project_reader *r, struct project *p, enum tool
 
 struct want *step_want(struct project_reader *r, struct step *s, struct place at)
 {
-	struct want *w = ARENA_APPEND(r->a, s->wants, s->n_wants);
+	/* Each is held against each: no real lock has as many. The rest is read and left out. */
+	enum { WANTS_MAX = 20000 };
+	bool cut = s->n_wants >= WANTS_MAX;
+	struct want *w = cut ? arena_alloc(r->a, sizeof(*w))
+			     : ARENA_APPEND(r->a, s->wants, s->n_wants);
 
+	if (cut && !s->cut_at.line)
+		s->cut_at = at;
 	w->at = at;
 	w->spec = "";
 	return w;

@@ -86,6 +86,7 @@ struct step {
 	const char *python; /* Python of this environment ("3.11"), NULL */
 	bool built;	    /* solved on a builder without a GPU (a RUN line) */
 	struct place at;
+	struct place cut_at; /* where its packages became too many; line 0: they did not */
 };
 
 /* What else a RUN line does that matters here. */

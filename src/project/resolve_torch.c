@@ -27,6 +27,7 @@ struct torch_step {
 	const struct want *vision; /* torchvision without a version */
 	const struct want *capped; /* something that holds torch below what is not known */
 	const struct torch_row *before; /* build that was there when the step began */
+	bool fixes;			/* a lock or a constraint stands among the wants */
 };
 
 static const char *joined(struct site *t, const char *a, const char *b)
@@ -41,7 +42,7 @@ static bool fixed_elsewhere(struct torch_step *x, const struct want *w)
 {
 	size_t i;
 
-	for (i = 0; i < x->s->n_wants; i++) {
+	for (i = 0; x->fixes && i < x->s->n_wants; i++) {
 		const struct want *o = &x->s->wants[i];
 
 		if (o != w && (o->locked || o->constraint) && o->name &&
@@ -58,6 +59,7 @@ static void gather_torch(struct torch_step *x)
 	for (i = 0; i < x->s->n_wants; i++) {
 		const struct want *w = &x->s->wants[i];
 
+		x->fixes = x->fixes || w->locked || w->constraint;
 		if (w->name && strcmp(w->name, "torch") == 0 && want_holds(x->t, w) &&
 		    x->n_asked < ARRAY_LEN(x->asked))
 			x->asked[x->n_asked++] = w;

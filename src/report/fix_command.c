@@ -143,7 +143,8 @@ static const char *const changing[] = {
 	"apt-get", "apt", "dnf", "yum", "zypper", "pacman", "apt-mark", "pip", "pip3", "conda",
 	"mamba", "micromamba", "uv", "pixi", "poetry", "cuvet", "modprobe", "systemctl", "dkms",
 	"ldconfig", "akmods", "nvidia-ctk", "nvidia-modprobe", "update-initramfs", "dracut",
-	"mkinitcpio", "prime-select", "ubuntu-drivers", "tee", "depmod", "usermod", "echo", "printf", "nvidia-smi", "update-grub",
+	"mkinitcpio", "prime-select", "ubuntu-drivers", "tee", "depmod", "usermod", "echo",
+	"printf", "nvidia-smi", "update-grub",
 	NULL
 };
 static const char *const looking[] = { "lspci", "grep", "dmesg", "journalctl", "ausearch", "ls",

@@ -18,7 +18,7 @@ enum { LINE_MAX_BYTES = 600, VERSIONS = 4 };
 /* Behind such words, or before them, stands what is wanted. */
 static const char before_wanted[] =
 	"(?:\\bminimum|\\bmin\\.|\\brequire[sd]?\\b|\\bneeds?\\b|\\bat least|lower than|older than|less than|below|"
-	"newer than|[<>]=?)(?:(?!\\bbut\\b)[^.;\\d]){0,50}$";
+	"[<>]=?)(?:(?!\\bbut\\b)[^.;\\d]){0,50}$";
 static const char behind_wanted[] =
 	"^(?:[\"' ,)]*(?:or|and) (?:newer|higher|later|above|greater|up)|\\+|"
 	"[^.;\\d]{0,20} (?:is|are|or \\w+) (?:required|needed))";

@@ -95,9 +95,11 @@ static bool abridged(struct paste *p, struct view s)
 /* An option of `docker run` that takes no word behind it. */
 static bool stands_alone(struct view option)
 {
-	static const char *const flags[] = { "--detach",     "--init", "--interactive",
-					     "--privileged", "--quiet", "--read-only",
-					     "--rm",	     "--tty" };
+	static const char *const flags[] = {
+		"--detach",	     "--init",	      "--interactive", "--no-healthcheck",
+		"--oom-kill-disable", "--privileged", "--publish-all", "--quiet",
+		"--read-only",	     "--rm",	      "--sig-proxy",   "--tty",
+	};
 	size_t i;
 
 	if (view_chr(option, '=') >= 0)

@@ -94,6 +94,9 @@ check("P13 nested defaults end", "verdict" in r, r)
 t = time.time()
 r = report({"requirements.txt": "a" * 1000000 + "\n" + "torch" + " " * 1000000 + "==2.8.0\n" + "x;" + "(" * 100000 + "\n"})
 check("P14 long lines", "verdict" in r and time.time() - t < 20, r)
+r = report({"requirements.txt": "torch==2.12.0\n" + "torchvision==0.20.1\n" * 60000})
+check("P14 packages without end: what comes behind 20,000 is said to be left out",
+      name_of(r) is not None and any("requirements.txt:20001:1" in json.dumps(s) for s in r["skipped"]), r["skipped"][-3:])
 code, out, err = run({"Dockerfile": b"FROM python:3.11\nRUN pip install \x1b[31mtorch\xff\xfe==2.8.0 \x00\n"}, T4)
 check("controls never reach a terminal", "\x1b" not in out + err, out)
 
