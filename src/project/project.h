@@ -374,6 +374,11 @@ struct mapped {
 };
 struct place mapped_place(const struct mapped *m, size_t offset);
 void mapped_piece(struct arena *a, struct mapped *m, size_t offset, size_t line, size_t column);
+/*
+ * The lines of a shell script, the first of them line `number` of its file: continued ones joined,
+ * and without what here-documents write to others.
+ */
+void mapped_script(struct arena *a, struct mapped *m, struct view text, size_t number);
 
 struct word {
 	const char *text; /* quotes removed, variables substituted */

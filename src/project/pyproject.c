@@ -58,7 +58,7 @@ const char *poetry_spec(struct arena *a, const char *text)
 		} else if (*c >= '0' && *c <= '9') {
 			strbuf_printf(&b, "==%s", c);
 		} else {
-			strbuf_add(&b, *c == '=' ? c : unlabelled(a, c));
+			strbuf_add(&b, *c == '=' || *c == '!' ? c : unlabelled(a, c));
 		}
 	}
 	return b.s;

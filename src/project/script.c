@@ -60,28 +60,32 @@ static void skip_heredocs(struct arena *a, struct view line, struct view *text, 
 	}
 }
 
+void mapped_script(struct arena *a, struct mapped *m, struct view text, size_t number)
+{
+	unsigned tries = ENDLESS_MAX;
+	struct strbuf b;
+	struct view line;
+
+	strbuf_init(&b, a);
+	for (; view_line(&text, &line); number++) {
+		bool more = view_ends(line, "\\");
+
+		mapped_piece(a, m, b.n, number, 1);
+		strbuf_addn(&b, line.p, more ? line.n - 1 : line.n);
+		strbuf_addc(&b, more ? ' ' : '\n');
+		skip_heredocs(a, line, &text, &number, &tries);
+	}
+	m->text = (struct view){ .p = b.s, .n = b.n };
+}
+
 int script_read(struct project_reader *r, struct view text, const char *path, struct err *err)
 {
 	struct mapped m = { .file = path };
 	struct shell sh = { .r = r, .m = &m, .script = true };
-	unsigned tries = ENDLESS_MAX;
-	size_t number = 0;
-	struct strbuf b;
-	struct view line;
 
 	(void)err;
 	sh.p = project_new(r, PROJECT_SCRIPT, path);
-	strbuf_init(&b, r->a);
-	while (view_line(&text, &line)) {
-		bool more = view_ends(line, "\\");
-
-		number++;
-		mapped_piece(r->a, &m, b.n, number, 1);
-		strbuf_addn(&b, line.p, more ? line.n - 1 : line.n);
-		strbuf_addc(&b, more ? ' ' : '\n');
-		skip_heredocs(r->a, line, &text, &number, &tries);
-	}
-	m.text = (struct view){ .p = b.s, .n = b.n };
+	mapped_script(r->a, &m, text, 1);
 	shell_run(&sh);
 	return 0;
 }

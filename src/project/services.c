@@ -223,22 +223,13 @@ static struct project *yml_shell(struct yml *y, struct project *p, const struct 
 	struct shell sh = {
 		.r = y->r, .p = p, .m = &m, .built = !script, .script = script
 	};
-	struct view text, line;
-	size_t number = d->line, start = 0;
-	bool block;
 
 	m.text = view_of(d->text);
 	/* A block begins on the line behind its mark; its lines are those of the file. */
-	block = d->end_line > d->line && memchr(d->text, '\n', m.text.n);
-	text = m.text;
-	number += block ? 1 : 0;
-	while (view_line(&text, &line)) {
-		mapped_piece(y->r->a, &m, start, number, block ? 1 : d->column);
-		start = (size_t)(text.p - m.text.p);
-		number += block ? 1 : 0;
-		if (!text.n)
-			break;
-	}
+	if (d->end_line > d->line && memchr(d->text, '\n', m.text.n))
+		mapped_script(y->r->a, &m, m.text, d->line + 1);
+	else
+		mapped_piece(y->r->a, &m, 0, d->line, d->column);
 	shell_run(&sh);
 	return sh.p;
 }

@@ -94,6 +94,11 @@ check("P13 nested defaults end", "verdict" in r, r)
 t = time.time()
 r = report({"requirements.txt": "a" * 1000000 + "\n" + "torch" + " " * 1000000 + "==2.8.0\n" + "x;" + "(" * 100000 + "\n"})
 check("P14 long lines", "verdict" in r and time.time() - t < 20, r)
+r = report({"pyproject.toml": "[tool.poetry]\nname = 'x'\n[tool.poetry.dependencies]\npython = '^3.10'\n"
+            "torch = {version = '>=2.3,<2.4,!=2.3.1+cu118', source = 'pt'}\n[[tool.poetry.source]]\nname = 'pt'\n"
+            "url = 'https://download.pytorch.org/whl/cu121'\npriority = 'explicit'\n"})
+torch = [q for q in r["snapshot"]["projects"][0]["packages"] if q["name"] == "torch"]
+check("a build that poetry excludes is not its release", torch[0]["version"] == "2.3.1", torch)
 r = report({"requirements.txt": "torch==2.12.0\n" + "torchvision==0.20.1\n" * 60000})
 check("P14 packages without end: what comes behind 20,000 is said to be left out",
       name_of(r) is not None and any("requirements.txt:20001:1" in json.dumps(s) for s in r["skipped"]), r["skipped"][-3:])

@@ -73,6 +73,7 @@ BROKEN = {
     # ------------------------------------------------ SkyPilot, cog, Modal
     "jax for the CPU alone": ({"requirements.txt": "jax[cpu]\n"}, T4 + PY, "jax-cpu-only", "requirements.txt:1"),
     "pytorch-cuda is no package of Anaconda's": ({"environment.yml": "channels:\n  - defaults\n  - pytorch\n  - nvidia\ndependencies:\n  - python=3.10\n  - pytorch=2.1.2\n  - pytorch-cuda=12.1\n"}, R5090, "gpu-too-new-for-build", "environment.yml:7"),
+    "a here-document in a task of SkyPilot": ({"llama.yaml": f"resources:\n  accelerators: H100:2\nrun: |\n  cat <<EOF > later.sh\n  pip install torch==2.8.0 -i {CU}cu118\n  EOF\n  python main.py\n"}, H100, None, None),
     "a task of SkyPilot": ({"llama.yaml": f"resources:\n  accelerators: H100:2\nsetup: |\n  conda create -n llama python=3.9 -y\n  conda activate llama\n  pip install torch==1.12.1+cu113 --extra-index-url {CU}cu113\nrun: |\n  python main.py\n"}, H100, "gpu-too-new-for-build", "llama.yaml:6"),
     "the environment that a task's setup made": ({"llama.yaml": f"resources:\n  accelerators: T4\nenvs:\n  CU: {CU}cu118\nsetup: |\n  pip install -U pip\n  conda create -n a python=3.10 -y\nrun: |\n  pip install torch==2.8.0 -i $CU\n"}, T4, "wrong-index-tag", "llama.yaml:9"),
     "a package of cog with its index": ({"cog.yaml": f'build:\n  gpu: true\n  cuda: "11.8"\n  python_version: "3.10"\n  python_packages:\n    - "torch==2.0.1 --extra-index-url {CU}cu118"\n    - "torchvision==0.15.2 --extra-index-url {CU}cu118"\n'}, R5090, "gpu-too-new-for-build", "cog.yaml:6"),

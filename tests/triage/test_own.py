@@ -37,6 +37,8 @@ def cases():
                 if head:
                     yield head, "".join(body)
                 head, body = line[4:].split(), []
+                if len(head) < 2 or head[1] not in "+-" or (head[1] == "-" and len(head) < 3):
+                    sys.exit(f"{name}: no heading of a text: {line.strip()}")
             elif head:
                 body.append(line)
         if head:
