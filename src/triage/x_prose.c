@@ -132,7 +132,7 @@ static const struct {
 	  "\\bdrivers?\\b.{0,16}\\bfrom\\s+\\d{3}[\\d.]*\\s+to\\s+(\\d{3}(?:\\.\\d{2,3}){0,2})",
 	  "driver.version" },
 	{ "river",
-	  "\\bdrivers?(?: version| is| are|:)?\\s*(?:nvidia\\s*)?v?((?:39|4[1-7]|5[0-9]|6[0-2])\\d"
+	  "\\bdrivers?(?: (?:there|here))?(?: version| is| are|:)?\\s*(?:nvidia\\s*)?v?((?:39|4[1-7]|5[0-9]|6[0-2])\\d"
 	  "(?:\\.\\d{2,3}){0,2})(?![\\w.-])",
 	  "driver.version" },
 	{ "river",
@@ -153,7 +153,8 @@ static const struct {
 	  "((?:4[5-7]|5[0-9]|6[0-2])\\d(?:\\.\\d{2,3}){0,2})",
 	  "driver.version" },
 	{ "orch",
-	  "\\b(?:py)?torch(?: version| is|:)?\\s*v?(\\d\\.\\d+(?:\\.\\d+)?(?:\\+[a-z]+[\\d.]*)?)"
+	  "\\b(?:(?<=upgraded |downgraded |updated |switched )(?:py)?torch to|"
+	  "(?:py)?torch(?: version| is|:)?)\\s*v?(\\d\\.\\d+(?:\\.\\d+)?(?:\\+[a-z]+[\\d.]*)?)"
 	  "(?=[\\s,;:)]|\\.(?:\\s|$)|$)",
 	  "torch.version" },
 	/* Of what comes with a CUDA tag and from 1.0 on, it is PyTorch whose name is left out. */
@@ -224,10 +225,11 @@ static void torch_built_for(struct paste *p, struct view s, size_t i)
 
 	if ((t && (t->cuda.state != FACT_NOT_ASKED || t->variant.state != FACT_NOT_ASKED)) ||
 	    view_find(s, "cu1") < 0 ||
-	    !paste_match(p,
-			 "(?<![\\w./+-])(?:py)?torch(\\s+v?\\d\\.\\d+(?:\\.\\d+)?)?[\\s,(]{1,3}"
-			 "(?:with |for |built for )?(cu(1[0-3])(\\d))\\b(?![/-])",
-			 s, &m))
+	    !paste_match(
+		    p,
+		    "(?<![\\w./+-])(?:py)?torch((?: to)?\\s+v?\\d\\.\\d+(?:\\.\\d+)?)?[\\s,(]{1,3}"
+		    "(?:with |for |built for )?(cu(1[0-3])(\\d))\\b(?![/-])",
+		    s, &m))
 		return;
 	/* Of one build that its version stands before, or the only one that is spoken of. */
 	if (m.group[1].n ? !t || !fact_known(&t->version)
