@@ -18,7 +18,7 @@ enum { LINE_MAX_BYTES = 600, VERSIONS = 4 };
 /* Behind such words, or before them, stands what is wanted. */
 static const char before_wanted[] =
 	"(?:\\bminimum|\\bmin\\.|\\brequire[sd]?\\b|\\bneeds?\\b|\\bat least|lower than|older than|less than|below|"
-	"[<>]=?)(?:(?!\\bbut\\b)[^.;\\d]){0,50}$";
+	"[<>]=?)(?:(?!\\b(?:but|found|have|got|detected|yours)\\b)[^.;\\d]){0,50}$";
 static const char behind_wanted[] =
 	"^(?:[\"' ,)]*(?:or|and) (?:newer|higher|later|above|greater|up)|\\+|"
 	"[^.;\\d]{0,20} (?:is|are|or \\w+) (?:required|needed))";
@@ -159,7 +159,9 @@ static void least_line(struct paste *p, size_t i)
 	struct view s = p->t.lines[i].s;
 	size_t k;
 
-	if (p->t.lines[i].cmd_at || s.n > LINE_MAX_BYTES || paste_foreign(p, i, SCOPE_MACHINE))
+	/* Who asks what is needed has not met it yet. */
+	if (p->t.lines[i].cmd_at || s.n > LINE_MAX_BYTES || view_chr(s, '?') >= 0 ||
+	    paste_foreign(p, i, SCOPE_MACHINE))
 		return;
 	for (k = 0; k < ARRAY_LEN(quantities); k++)
 		if (view_find(s, quantities[k].hint) >= 0 &&
