@@ -107,12 +107,12 @@ static int run(struct run *r)
 	return code ? code : judged_exit(o, results.verdict);
 }
 
-static const struct opt opt_dev = { .name = "dev",
-				    .kind = OPT_FLAG,
-				    .offset = offsetof(struct options, dev),
-				    .help = N_(
-					    "something is to be compiled here: with toolkit, cuDNN "
-					    "and variables") };
+static const struct opt opt_dev = {
+	.name = "dev",
+	.kind = OPT_FLAG,
+	.offset = offsetof(struct options, dev),
+	.help = N_("something is to be compiled here: with toolkit, cuDNN and variables"),
+};
 static const struct opt *const opts[] = { &opt_dev, &opt_require, &opt_deep, &opt_timeout, NULL };
 
 const struct cmd cmd_guide = {

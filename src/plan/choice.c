@@ -161,6 +161,18 @@ static void say_torch(const struct solver *s, struct plan_choice *c, const struc
 			    least ? least : "?"));
 }
 
+const char *flavor_sentence(const struct solver *s, const struct plan_gpu *g)
+{
+	return strcmp(g->flavor, "open") == 0
+		       ? arena_printf(s->a,
+				      _("%s works with the driver's open kernel modules alone."),
+				      g->name)
+		       : arena_printf(
+				 s->a,
+				 _("%s works with the driver's proprietary kernel modules alone."),
+				 g->name);
+}
+
 /* Which kernel modules the driver has to have, unless it is there and has them. */
 static void say_flavor(const struct solver *s, struct plan_choice *c)
 {
@@ -171,13 +183,7 @@ static void say_flavor(const struct solver *s, struct plan_choice *c)
 		g = &s->t->gpus[i];
 		if (!g->flavor)
 			continue;
-		say(s, c,
-		    arena_printf(
-			    s->a,
-			    strcmp(g->flavor, "open") == 0
-				    ? _("%s works with the driver's open kernel modules alone.")
-				    : _("%s works with the driver's proprietary kernel modules alone."),
-			    g->name));
+		say(s, c, flavor_sentence(s, g));
 		return;
 	}
 }

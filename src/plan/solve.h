@@ -116,6 +116,8 @@ void commands_fill(const struct solver *s, struct plan_choice *c);
 /* `rest`: what pip has to add; NULL. */
 void commands_conda(const struct solver *s, struct plan_choice *c, const char *rest);
 /* Nothing fits: clash, why, what each GPU alone would get, remedies. */
+/* Which kernel modules alone drive this GPU; its flavor is known. */
+const char *flavor_sentence(const struct solver *s, const struct plan_gpu *g);
 void unfit_fill(const struct solver *s, struct plan *p, bool brief);
 /* With a choice, and no driver yet: how the distribution installs one of the flavour that the GPUs
  * need (else that was wished for). */

@@ -469,13 +469,7 @@ static void say_gpu(const struct solver *s, struct plan *p, size_t i)
 		    arena_printf(s->a, _("Driver %s does not know %s yet: drivers do from %s on."),
 				 s->t->driver, g->name, g->first_driver));
 	if (g->other_flavor)
-		say(s, p,
-		    arena_printf(
-			    s->a,
-			    strcmp(g->flavor, "open") == 0
-				    ? _("%s works with the driver's open kernel modules alone.")
-				    : _("%s works with the driver's proprietary kernel modules alone."),
-			    g->name));
+		say(s, p, flavor_sentence(s, g));
 	if (knows)
 		say(s, p,
 		    arena_printf(s->a, _("The last driver branch of %s, %s, stops at CUDA %s."),

@@ -29,7 +29,7 @@ static void add_place(struct hunt *h, const char *dir, bool own)
 	if (sysroot_list(h->p->root, h->p->a, real, NAMES_MAX, &names) != 0)
 		return;
 	*ARENA_APPEND(h->p->a, h->places, h->n_places) =
-		(struct place){ .dir = real, .names = names, .own = own };
+		(struct hunt_place){ .dir = real, .names = names, .own = own };
 }
 
 /*
@@ -121,7 +121,7 @@ static void look_around(struct hunt *h, struct load *x, const char *name)
 	struct ldcache_entry c;
 
 	for (i = 0; i < h->n_places; i++) {
-		const struct place *pl = &h->places[i];
+		const struct hunt_place *pl = &h->places[i];
 
 		for (k = 0; k < pl->names.n; k++) {
 			const char *s = pl->names.names[k], *path;
@@ -147,7 +147,7 @@ static void look_around(struct hunt *h, struct load *x, const char *name)
 /* -------- symbols */
 
 /* Which library has to define what begins like that; the longest comes first. */
-static const struct {
+static const struct home {
 	const char *prefix, *library;
 } homes[] = {
 	{ .prefix = "__nvJitLink", .library = "libnvJitLink." },
@@ -157,14 +157,19 @@ static const struct {
 	{ .prefix = "nccl", .library = "libnccl." },
 };
 
-static bool has_home(const char *name)
+static const struct home *home_of(const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(homes); i++)
 		if (strncmp(name, homes[i].prefix, strlen(homes[i].prefix)) == 0)
-			return true;
-	return false;
+			return &homes[i];
+	return NULL;
+}
+
+static bool has_home(const char *name)
+{
+	return home_of(name) != NULL;
 }
 
 /* Among `names`, those that belong to the library and that it does not define. */
@@ -174,14 +179,12 @@ static void lacks(struct hunt *h, struct load *x, const char **names, size_t n)
 	struct elf_symbols s;
 	struct elf e;
 	bool open = false;
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < n; i++) {
-		for (k = 0; k < ARRAY_LEN(homes); k++)
-			if (strncmp(names[i], homes[k].prefix, strlen(homes[k].prefix)) == 0)
-				break;
-		if (k == ARRAY_LEN(homes) ||
-		    strncmp(x->name.value, homes[k].library, strlen(homes[k].library)) != 0)
+		const struct home *home = home_of(names[i]);
+
+		if (!home || strncmp(x->name.value, home->library, strlen(home->library)) != 0)
 			continue;
 		if (!open) {
 			fd = sysroot_open_file(h->p->root, x->path.value);

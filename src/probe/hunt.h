@@ -9,7 +9,7 @@
 #include "probe/loading.h"
 
 /* A folder in which libraries may lie. */
-struct place {
+struct hunt_place {
 	const char *dir;
 	struct dirlist names;
 	bool own; /* it belongs to the environment */
@@ -20,7 +20,7 @@ struct hunt {
 	const struct py_env *e;
 	struct python *out;
 	struct loading l;
-	struct place *places;
+	struct hunt_place *places;
 	size_t n_places;
 	const char *package; /* whose needs are looked at */
 };

@@ -8,17 +8,11 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 
 bool word_is(const struct word *w, const char *s)
 {
 	return strcmp(w->text, s) == 0;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 struct place word_place(const struct shell *sh, const struct word *w)
@@ -107,7 +101,7 @@ static void on_pip(struct shell *sh, const struct command *c)
 
 static void on_python(struct shell *sh, const struct command *c)
 {
-	const char *version = version_in(sh->r->a, base_name(c->words[0].text));
+	const char *version = version_in(sh->r->a, path_base(c->words[0].text));
 	size_t i = 1;
 	struct command rest;
 
@@ -126,7 +120,7 @@ static void on_python(struct shell *sh, const struct command *c)
 		}
 		return;
 	}
-	if (i < c->n && strcmp(base_name(c->words[i].text), "setup.py") == 0 && i + 1 < c->n)
+	if (i < c->n && strcmp(path_base(c->words[i].text), "setup.py") == 0 && i + 1 < c->n)
 		command_setup(sh, c, i + 1);
 }
 
@@ -163,7 +157,7 @@ static void on_uv(struct shell *sh, const struct command *c)
 
 static void on_project_tool(struct shell *sh, const struct command *c)
 {
-	const char *base = base_name(c->words[0].text);
+	const char *base = path_base(c->words[0].text);
 	enum tool tool = strcmp(base, "poetry") == 0 ? BY_POETRY
 			 : strcmp(base, "pdm") == 0  ? BY_PDM
 			 : strcmp(base, "pixi") == 0 ? BY_PIXI
@@ -262,7 +256,7 @@ static const struct {
 
 void command_run(struct shell *sh, const struct command *c)
 {
-	const char *base = c->n ? base_name(c->words[0].text) : "";
+	const char *base = c->n ? path_base(c->words[0].text) : "";
 	size_t i;
 
 	if (!c->n)

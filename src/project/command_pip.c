@@ -3,19 +3,13 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "project/command.h"
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 const char *command_file(struct shell *sh, const char *path)
 {
-	const char *base = base_name(path), *dir;
+	const char *base = path_base(path), *dir;
 	size_t i, n;
 
 	if (sh->moved) {
@@ -33,11 +27,11 @@ const char *command_file(struct shell *sh, const char *path)
 		const struct copied *c = &sh->copied[i - 1];
 
 		n = strlen(c->to);
-		if (strcmp(base_name(c->from), base) == 0 &&
+		if (strcmp(path_base(c->from), base) == 0 &&
 		    (n == 0 || c->to[n - 1] == '/' || c->to[n - 1] == '.' ||
-		     strcmp(base_name(c->to), base) == 0 || strchr(base_name(c->to), '.') == NULL))
+		     strcmp(path_base(c->to), base) == 0 || strchr(path_base(c->to), '.') == NULL))
 			return c->from;
-		if (strcmp(base_name(c->to), base) == 0)
+		if (strcmp(path_base(c->to), base) == 0)
 			return c->from;
 	}
 	/* COPY . /app: the path below the folder that it went to, else below the working folder. */
@@ -51,7 +45,7 @@ const char *command_file(struct shell *sh, const char *path)
 		if (n && path[0] == '/' && strncmp(path, c->to, n) == 0 && path[n] == '/') {
 			const char *rest = path + n + 1;
 
-			return strcmp(base_name(c->from), ".") == 0 || !*base_name(c->from)
+			return strcmp(path_base(c->from), ".") == 0 || !*path_base(c->from)
 				       ? context_file(sh->r, sh->m->file, rest)
 				       : arena_printf(sh->r->a, "%s/%s", c->from, rest);
 		}
@@ -255,7 +249,7 @@ static void value_option(struct shell *sh, struct step *s, enum option o, const 
 		return;
 	case O_FILE:
 	case O_CONSTRAINT:
-		if (strcmp(base_name(v), "pyproject.toml") == 0)
+		if (strcmp(path_base(v), "pyproject.toml") == 0)
 			command_project(sh, w, &(struct command){ .n = 0 }, BY_PIP);
 		else
 			requirements_read(sh->r, sh->p, s, command_file(sh, v), word_place(sh, w),

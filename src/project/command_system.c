@@ -3,14 +3,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "project/command.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static void channel(struct shell *sh, struct step *s, const char *name)
 {
@@ -221,12 +215,12 @@ static bool links_shared(const struct command *c)
 
 void command_compile(struct shell *sh, const struct command *c)
 {
-	bool nvcc = strcmp(base_name(c->words[0].text), "nvcc") == 0;
+	bool nvcc = strcmp(path_base(c->words[0].text), "nvcc") == 0;
 
 	if (!nvcc && !says_cuda(c))
 		return;
 	/* nvcc --version looks, and compiles nothing; it has to be there all the same. */
-	project_action(sh->r, sh->p, ACT_COMPILE, base_name(c->words[0].text),
+	project_action(sh->r, sh->p, ACT_COMPILE, path_base(c->words[0].text),
 		       links_shared(c) ? "shared" : NULL, word_place(sh, &c->words[0]));
 }
 
@@ -279,8 +273,8 @@ static void other_python(struct shell *sh, const struct word *w)
 
 void command_other(struct shell *sh, const struct command *c)
 {
-	bool fetch = strcmp(base_name(c->words[0].text), "wget") == 0 ||
-		     strcmp(base_name(c->words[0].text), "curl") == 0;
+	bool fetch = strcmp(path_base(c->words[0].text), "wget") == 0 ||
+		     strcmp(path_base(c->words[0].text), "curl") == 0;
 	const char *run = NULL;
 	bool toolkit_only = false, driver = false;
 	size_t i, at = 0;
@@ -290,9 +284,9 @@ void command_other(struct shell *sh, const struct command *c)
 
 		other_python(sh, &c->words[i]);
 		if (strstr(w, ".run") &&
-		    (strstr(w, "NVIDIA-Linux-") || strstr(base_name(w), "cuda_") ||
-		     strncmp(base_name(w), "cuda", 4) == 0)) {
-			run = base_name(w);
+		    (strstr(w, "NVIDIA-Linux-") || strstr(path_base(w), "cuda_") ||
+		     strncmp(path_base(w), "cuda", 4) == 0)) {
+			run = path_base(w);
 			at = i;
 		}
 		toolkit_only |= strcmp(w, "--toolkit") == 0;

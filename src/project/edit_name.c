@@ -182,8 +182,7 @@ static size_t uses(struct view text, struct view name)
 	return n;
 }
 
-/* Offset of the default in "ARG NAME=DEFAULT", which stands alone on its line; 0: none, or several.
- */
+/* Offset of the default in "ARG NAME=DEFAULT" alone on its line; 0: none, or several. */
 static size_t only_default(struct view text, struct view name, struct view *ret)
 {
 	struct view rest = text, line, word, value;

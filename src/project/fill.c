@@ -171,8 +171,7 @@ static const char *newest_of(struct site *t, const char *table, const char *spec
 			continue;
 		if (to)
 			v = to;
-		/* A release of which it is not known is for no older Pythons than the one before.
-		 */
+		/* Of which it is not known: for no older Pythons than the one before. */
 		if (json_get_str(row, "python"))
 			python = json_get_str(row, "python");
 		if (v && wheels && !python_serves(t, python))
@@ -459,13 +458,18 @@ static void variables(struct site *t)
 	}
 }
 
+void site_doubt(struct site *t, const char *what, const struct place *at)
+{
+	fact_set(&ARENA_APPEND(t->r->a, t->out->doubts, t->out->n_doubts)->what, what,
+		 source_at(t, at));
+}
+
 static void doubts(struct site *t)
 {
 	size_t i;
 
 	for (i = 0; i < t->p->n_doubts; i++)
-		fact_set(&ARENA_APPEND(t->r->a, t->out->doubts, t->out->n_doubts)->what,
-			 t->p->doubts[i].what, source_at(t, &t->p->doubts[i].at));
+		site_doubt(t, t->p->doubts[i].what, &t->p->doubts[i].at);
 }
 
 static void head(struct site *t)
@@ -548,9 +552,8 @@ static void fill_one(struct project_reader *r, struct snapshot *s, const struct 
 		const struct step *st = &p->steps[i];
 
 		if (st->cut_at.line)
-			fact_set(&ARENA_APPEND(r->a, t->out->doubts, t->out->n_doubts)->what,
-				 _("what comes from here on is too much to be read"),
-				 source_at(t, &st->cut_at));
+			site_doubt(t, _("what comes from here on is too much to be read"),
+				   &st->cut_at);
 		if (st->tool == BY_CONDA || st->tool == BY_PIXI) {
 			resolve_conda(t, st);
 			continue;

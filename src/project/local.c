@@ -7,16 +7,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "project/command.h"
 #include "project/pyproject.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* "/a/./b/../c/" is "/a/c"; NULL when it leads above the root. */
 static const char *normal(struct arena *a, const char *dir, const char *path)
@@ -82,7 +76,7 @@ const char *local_file(struct shell *sh, const char *path)
 	for (i = sh->n_copied; i > 0; i--) {
 		const struct copied *c = &sh->copied[i - 1];
 		const char *to = normal(sh->r->a, sh->workdir ? sh->workdir : "", c->to), *rest;
-		const char *from = base_name(c->from);
+		const char *from = path_base(c->from);
 
 		if (!to)
 			continue;

@@ -8,16 +8,10 @@
 #include "base/arena.h"
 #include "base/doc.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "model/requirement.h"
 #include "project/lock.h"
 #include "project/resolve.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 bool lock_name(const char *base)
 {
@@ -170,7 +164,7 @@ static void pipfile_packages(struct project_reader *r, struct step *s, const str
 static void conda_package(struct project_reader *r, struct step *s, const char *url,
 			  struct place at)
 {
-	const char *base = base_name(url), *end = base + strlen(base), *build, *version;
+	const char *base = path_base(url), *end = base + strlen(base), *build, *version;
 	struct want *w;
 
 	if (view_ends(view_of(base), ".conda"))
@@ -236,7 +230,7 @@ bool pixi_lock_read(struct project_reader *r, struct project *p, struct step *s,
 bool lock_read(struct project_reader *r, struct project *p, struct step *s, const char *path,
 	       const struct lock_scope *scope)
 {
-	bool json = strcmp(base_name(path), "Pipfile.lock") == 0;
+	bool json = strcmp(path_base(path), "Pipfile.lock") == 0;
 	const struct doc *doc, *list;
 	struct view text;
 	struct err e;

@@ -425,8 +425,7 @@ void shell_run(struct shell *sh);
 void command_run(struct shell *sh, const struct command *c);
 /* Text of "$(...)" or "`...`" where it is decided without running anything; NULL: it is not. */
 const char *shell_evaluate(struct project_reader *r, const struct project *p, struct view inner);
-/* "${NAME//a/b}", "${NAME%.*}": what stands behind the name, applied to its value; NULL as above.
- */
+/* "${NAME//a/b}", "${NAME%.*}": what is behind the name, applied to its value; NULL as above. */
 const char *shell_expand(struct arena *a, const char *value, struct view how);
 /* "${X:-y}" and "$X" in text; *ret_unknown when one has no value. */
 const char *substitute(struct project_reader *r, const struct project *p, struct view text,

@@ -7,16 +7,10 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "model/requirement.h"
 #include "project/project.h"
 #include "project/resolve.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static bool ends(const char *s, const char *end)
 {
@@ -42,7 +36,7 @@ static bool first_word_is(struct view text, const char *word)
 
 static bool yaml_kind(const char *path, struct view text, enum project_kind *ret)
 {
-	const char *base = base_name(path);
+	const char *base = path_base(path);
 	bool compose = strstr(base, "compose") != NULL;
 
 	if (compose || view_has_line(text, "services:"))
@@ -109,7 +103,7 @@ static bool looks_like_requirements(struct view text)
 
 bool project_detect(const char *path, struct view text, enum project_kind *ret)
 {
-	const char *base = base_name(path);
+	const char *base = path_base(path);
 
 	if (strcmp(base, "pyproject.toml") == 0)
 		*ret = PROJECT_PYPROJECT;
@@ -129,8 +123,7 @@ bool project_detect(const char *path, struct view text, enum project_kind *ret)
 		if (!view_has_line(text, "import modal") && !view_has_line(text, "from modal"))
 			return false;
 		*ret = PROJECT_MODAL;
-	}
-	else if (ends(base, ".sh"))
+	} else if (ends(base, ".sh"))
 		*ret = PROJECT_SCRIPT;
 	else if (strstr(base, "Dockerfile") || strstr(base, "Containerfile") ||
 		 strstr(base, "dockerfile") || first_word_is(text, "FROM"))
@@ -227,7 +220,7 @@ static int by_rank(const void *pa, const void *pb)
 static int read_list(struct project_reader *r, const struct named *f, struct err *err)
 {
 	struct project *p = project_new(r, f->kind, f->path);
-	bool pixi = f->kind == PROJECT_LOCK && strcmp(base_name(f->path), "pixi.lock") == 0;
+	bool pixi = f->kind == PROJECT_LOCK && strcmp(path_base(f->path), "pixi.lock") == 0;
 	struct place at = { .file = f->path, .line = 1 };
 	size_t own = p->n_steps;
 
@@ -305,7 +298,7 @@ int project_read_text(struct project_reader *r, enum project_kind kind, const ch
 
 static bool is_constraints(const char *path)
 {
-	return strstr(base_name(path), "constraint") != NULL;
+	return strstr(path_base(path), "constraint") != NULL;
 }
 
 static int unknown_file(const char *path, struct view text, struct err *err)
@@ -472,11 +465,11 @@ int project_read(struct project_reader *r, const char *const *paths, size_t n, s
 		const char *path = paths[i];
 
 		/* The configuration is named: what it is for is its folder. */
-		if (strcmp(base_name(path), ".cuvet.toml") == 0)
-			path = path == base_name(path)
+		if (strcmp(path_base(path), ".cuvet.toml") == 0)
+			path = path == path_base(path)
 				       ? "."
 				       : arena_strndup(r->a, path,
-						       (size_t)(base_name(path) - path) - 1);
+						       (size_t)(path_base(path) - path) - 1);
 		if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
 			r->root = strcmp(path, ".") == 0 ? "" : path;
 			rc = add_folder(r, &l, path, 0, err);

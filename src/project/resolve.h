@@ -112,6 +112,8 @@ const char *newest_needs(struct site *t, const char *package);
  */
 const char *range_needs(struct site *t, const char *package, const char *spec,
 			const char *torch);
+/* What of this place can't be judged, in a translated sentence, is said so. */
+void site_doubt(struct site *t, const char *what, const struct place *at);
 /* Each of its releases is for one release of torch. */
 bool torch_exactly(const char *name);
 /* torchvision==0.21.0+cu124: a fault when that is on none of the indexes. */

@@ -337,14 +337,10 @@ static bool from_defaults(const struct conda *x)
 	       (!x->forge || x->defaults_at < x->forge_at);
 }
 
-/* What cannot be judged is said. */
 static void doubt_defaults(struct conda *x)
 {
-	struct site *t = x->t;
-
-	fact_set(&ARENA_APPEND(t->r->a, t->out->doubts, t->out->n_doubts)->what,
-		 _("it comes from Anaconda's own channel, whose builds no table knows"),
-		 source_at(t, &x->asked->at));
+	site_doubt(x->t, _("it comes from Anaconda's own channel, whose builds no table knows"),
+		   &x->asked->at);
 }
 
 void resolve_conda(struct site *t, const struct step *s)

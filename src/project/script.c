@@ -6,17 +6,11 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "project/project.h"
 
 enum { ENDLESS_MAX = 16 }; /* marks that never come; each is looked for to the end of the text */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 bool script_name(const char *path, struct view text)
 {
@@ -25,7 +19,7 @@ bool script_name(const char *path, struct view text)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(ends); i++)
-		if (view_ends(view_of(base_name(path)), ends[i]))
+		if (view_ends(view_of(path_base(path)), ends[i]))
 			return true;
 	return view_line(&text, &line) && view_starts(line, "#!") &&
 	       (view_ends(line, "/sh") || view_find(line, "bash") >= 0);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "project/pyproject.h"
 
@@ -224,9 +225,8 @@ void setup_wants(struct project_reader *r, struct project *p, size_t step, struc
 		 const char *path)
 {
 	struct setup s = { .r = r, .p = p, .step = step, .text = text, .path = path };
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 
-	if (strcmp(base, "setup.cfg") == 0)
+	if (strcmp(path_base(path), "setup.cfg") == 0)
 		setup_cfg(r, p, step, text, path);
 	else
 		setup_py(&s);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "report/fix_script.h"
 
 enum { WORDS = 64 };
@@ -131,13 +132,6 @@ static bool has_word(const struct segment *g, const char *const *list)
 	return false;
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Programs that change something and can be taken back. */
 static const char *const changing[] = {
 	"apt-get", "apt", "dnf", "yum", "zypper", "pacman", "apt-mark", "pip", "pip3", "conda",
@@ -177,7 +171,7 @@ static enum fix_kind kind_of(struct segment *g)
 		at++;
 	if (at >= g->n)
 		return FIX_OTHER;
-	program = base_of(g->words[at]);
+	program = path_base(g->words[at]);
 	if (among(own_shell, program) ||
 	    (at + 1 < g->n && strcmp(g->words[at + 1], "activate") == 0))
 		return FIX_OWN_SHELL;

@@ -9,8 +9,7 @@
 #include "base/utf8.h"
 #include "base/view.h"
 
-/* How a syllable or a digit ends: that decides. After a final R, (으)로 behaves as after a vowel.
- */
+/* How a syllable or a digit ends decides. After a final R, (으)로 is as after a vowel. */
 enum ending { ENDS_UNKNOWN, ENDS_IN_VOWEL, ENDS_IN_R, ENDS_IN_CONSONANT };
 
 static const struct {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "rule/look.h"
 #include "rule/remedy.h"
@@ -333,14 +334,13 @@ static void lacking_in(struct judge *j, const struct python *p)
 static void cut_in(struct judge *j, const struct python *p)
 {
 	const struct fact *lib = &p->torch.has_cuda_library;
-	const char *release = look_torch_release(j, &p->torch), *slash, *name;
+	const char *release = look_torch_release(j, &p->torch), *name;
 	struct finding *f;
 	struct remedy *r;
 
 	if (lib->state != FACT_BROKEN || !lib->source)
 		return;
-	slash = strrchr(lib->source, '/');
-	name = slash ? slash + 1 : lib->source;
+	name = path_base(lib->source);
 	f = finding_add(j, FINDING_MISSING_CUDA_RUNTIME_LIB, look_prefix(p));
 	finding_message(j, f, _("%s needs %s, and the file that is there (%s) is no library."),
 			"torch", name, lib->source);

@@ -5,7 +5,7 @@
  * - a number is what strtol takes: blanks and a sign before it, and anything behind it is not read
  *   ("0x1" is 0, "0-1" is 0, "-0" is 0);
  * - a UUID begins with "GPU-" in capitals, may be cut anywhere behind that, and its digits may be
- * of either case; what is longer than a UUID is not read;
+ *   of either case; what is longer than a UUID is not read;
  * - the list ends at the first entry that names nothing, is negative, or is of another kind than
  *   the first; a device that is named twice makes cuInit fail with 101.
  */

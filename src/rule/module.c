@@ -186,13 +186,11 @@ static void run_nouveau_bound(struct judge *j)
 		const struct gpu *g = &j->s->gpus[i];
 		const char *holder = fact_value(&g->kernel_driver, "");
 
-		if (look_cuda_works(j->s) && !branch_drives(j, g))
-			continue;
-
 		if (!look_is_nvidia(g) || look_gpu_works(g) ||
 		    (strcmp(holder, "nouveau") != 0 && strcmp(holder, "nvidiafb") != 0 &&
 		     strcmp(holder, "rivafb") != 0 && strcmp(holder, "nova_core") != 0 &&
-		     strcmp(holder, "nova-core") != 0))
+		     strcmp(holder, "nova-core") != 0) ||
+		    (look_cuda_works(j->s) && !branch_drives(j, g)))
 			continue;
 		f = finding_add(j, FINDING_NOUVEAU_BOUND, gpu_subject(j, i));
 		if (look_cuda_works(j->s))

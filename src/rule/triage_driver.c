@@ -92,8 +92,7 @@ static void needs(struct triage *t)
 
 	if (!cuda && p)
 		cuda = of_name(t, p);
-	/* "pytorch cu121 wheels": a build without a version is no torch to the rules over machines.
-	 */
+	/* "pytorch cu121 wheels": without a version it is no torch to the other rules. */
 	if (!cuda && p && !fact_known(&p->torch.version))
 		cuda = fact_value(&p->torch.cuda, NULL);
 	if (!cuda && triage_value(t, "needs-cuda"))

@@ -338,8 +338,7 @@ static void regions(struct triage *t)
 	finding_evidence(t->j, f, "text", failed->text.value, NULL, failed->text.source);
 }
 
-/* An image for Jetsons names the release of L4T that it is for, and takes the driver of its host.
- */
+/* An image for Jetsons names the release of L4T that it is for, and has its host's driver. */
 static void l4t_of_image(struct triage *t)
 {
 	static const long of_jetpack[] = { 32, 35, 36, 38 };

@@ -4,15 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "rule/look.h"
 #include "rule/triage.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 bool triage_path_gone(const struct triage *t, const char *target)
 {
@@ -24,8 +18,8 @@ bool triage_path_gone(const struct triage *t, const char *target)
 					   ? fact_value(&s->signs[i].value, NULL)
 					   : NULL;
 
-		if (path && strcmp(*target == '/' ? path : base_name(path),
-				   *target == '/' ? target : base_name(target)) == 0)
+		if (path && strcmp(*target == '/' ? path : path_base(path),
+				   *target == '/' ? target : path_base(target)) == 0)
 			return true;
 	}
 	return false;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "base/view.h"
 #include "source/image.h"
 #include "sys/elf.h"
@@ -217,7 +218,7 @@ int layer_read(struct arena *a, struct tar *t, int fd, uint64_t base, uint64_t e
 /* "a/b/.wh.c" takes away a/b/c of the layers below; "a/.wh..wh..opq" all that they have in a. */
 static bool whiteout(struct ftree *t, const char *name, unsigned number)
 {
-	const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+	const char *base = path_base(name);
 	char path[PATH_MAX];
 	size_t dir = (size_t)(base - name);
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/path.h"
 #include "base/view.h"
 #include "model/fact.h"
 
@@ -81,10 +82,5 @@ int sysroot_list_marked(const struct sysroot *r, struct arena *a, const char *pa
 
 /* Fills a fact from the first line of PATH; its state follows errno, its source is PATH. */
 void sysroot_fact(const struct sysroot *r, struct arena *a, const char *path, struct fact *f);
-
-/* Joins with exactly one slash. */
-const char *path_join(struct arena *a, const char *dir, const char *name);
-const char *path_base(const char *path); /* behind the last slash */
-const char *path_dir(struct arena *a, const char *path);
 
 #endif

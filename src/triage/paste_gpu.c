@@ -33,8 +33,7 @@ static void rtx_said_gtx(char *s)
 		*g = *g == 'g' ? 'r' : 'R';
 }
 
-/* "RTX-3090", "Tesla-P40", "NVIDIA-GeForce-RTX-3090" as clusters label a node: hyphens for spaces.
- */
+/* "RTX-3090", "Tesla-P40", "NVIDIA-GeForce-RTX-3090" as clusters label nodes. */
 static void spaced(char *s)
 {
 	bool whole = strcasestr(s, "RTX") || strcasestr(s, "GTX");

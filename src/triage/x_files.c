@@ -278,8 +278,7 @@ static void files_line(struct paste *p, size_t i)
 				      view_find(line_cmd(&p->t.lines[l->by]), "dev") >= 0))))
 		listed_nodes(p, s, i);
 	else if (view_starts(s, "ls ") && view_find(s, ": /dev/nvidia") > 0)
-		/* Told in one line: "ls /dev/nvidia* in the container: /dev/nvidia0
-		 * /dev/nvidiactl". */
+		/* In one line: "ls /dev/nvidia* in the container: /dev/nvidia0 /dev/nvidiactl". */
 		listed_nodes(p, view_skip(s, (size_t)view_find(s, ": /dev/nvidia")), i);
 	else if (view_starts(s, "/dev/nvidia") || view_is(s, "nvidia0") ||
 		 view_is(s, "nvidiactl") || view_starts(s, "/dev/dxg"))

@@ -221,7 +221,7 @@ static bool known_already(const struct paste *p, const char *fact)
 static void torch_built_for(struct paste *p, struct view s, size_t i)
 {
 	struct torch *t = p->s->n_pythons ? &p->s->pythons[0].torch : NULL;
-	struct regex_match m, other;
+	struct regex_match m;
 
 	if ((t && (t->cuda.state != FACT_NOT_ASKED || t->variant.state != FACT_NOT_ASKED)) ||
 	    view_find(s, "cu1") < 0 ||
@@ -233,7 +233,7 @@ static void torch_built_for(struct paste *p, struct view s, size_t i)
 		return;
 	/* Of one build that its version stands before, or the only one that is spoken of. */
 	if (m.group[1].n ? !t || !fact_known(&t->version)
-			 : paste_match(p, "\\bcu1[0-3]\\d\\b", view_skip(s, m.end), &other))
+			 : paste_match(p, "\\bcu1[0-3]\\d\\b", view_skip(s, m.end), NULL))
 		return;
 	paste_fact(p, "torch.cuda",
 		   view_of(arena_printf(p->a, "%s.%s", view_dup(p->a, m.group[3]),
