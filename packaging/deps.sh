@@ -44,6 +44,10 @@ needs() {
 	test cmd openssl openssl may
 	test python jsonschema python3-jsonschema may
 	test cmd openssl openssl may
+	test cmd xz xz-utils may
+	test cmd g++ g++ may
+	test cmd git git may
+	test deb ca-certificates ca-certificates may
 	test cmd umoci umoci may
 	test cmd skopeo skopeo may
 	test cmd buildah buildah may
